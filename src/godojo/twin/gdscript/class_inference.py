@@ -27,6 +27,7 @@ from godojo.twin.gdscript.nodes import (
     Match,
     Name,
     NodeAt,
+    Param,
     Return,
     Stmt,
     Stop,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from godojo.twin.gdscript.whole import Whole
 
 
-from godojo.twin.gdscript.class_expressions import ClassExpressions
+from godojo.twin.gdscript.seen import Seen
 
 _WORLD = {one.python for one in api.METHODS.values()}
 _WORLD |= {word for one in api.PROPERTIES.values() for word in (one.getter, one.setter)}
@@ -64,7 +65,7 @@ _WORLD |= {"is_null", "world_random"}
 """Names that generated code calls, which no local may have."""
 
 
-class ClassInference(ClassExpressions):
+class ClassInference(Seen):
     """One class's walk over the functions that are reached."""
 
     def __init__(self, whole: Whole, cls: LiveClass) -> None:
@@ -118,6 +119,14 @@ class ClassInference(ClassExpressions):
             elif function.name in ("_process", "_physics_process"):
                 param.variable.type = FLOAT
 
+    def _default(self, param: Param) -> None:
+        """`func set_action(action = null)` takes null only where a call leaves the action out."""
+        variable = param.variable
+        assert variable is not None
+        nullable = variable.nullable
+        super()._default(param)
+        variable.nullable = nullable or (variable.nullable and param.omitted)
+
     def _block(self, body: list[Stmt], *variables: Variable) -> None:
         outer, self.scope = self.scope, Scope(self.scope)
         for variable in variables:
@@ -158,6 +167,8 @@ class ClassInference(ClassExpressions):
             super()._statement(statement)
 
     def _if(self, statement: If) -> None:
+        if self.if_seen(statement):
+            return
         for condition, body in statement.branches:
             if self.fold(condition) is False:
                 continue
@@ -208,6 +219,9 @@ class ClassInference(ClassExpressions):
         if dropped:
             self.require_pure(statement.value)
             target.type = None
+            variable = self.scope.find(target.name) if isinstance(target, Name) else None
+            if variable is not None and variable.member:
+                self.whole.mark_assigned(variable)  # whether it is null is not known any more
             self.whole.leave_out(self.declaring, statement.line, dropped)
             return
         if isinstance(target, Attribute) and target.name == "seed" and self.value(target.value) is RANDOM:
@@ -312,6 +326,10 @@ class ClassInference(ClassExpressions):
                 return
             if call.name == "call_deferred" and self._call_deferred(statement, call):
                 return
+            if self.is_seen(call):
+                self.require_seen(call)
+                self._drop(statement, f"{call.name}() of what is only seen")
+                return
             dropped = self.without_effect(call)
             if not dropped and self.adds_nothing(call):
                 dropped = f"{call.name}() of what is only seen"
@@ -385,6 +403,9 @@ class ClassInference(ClassExpressions):
             self.dropping -= 1
 
     def _require_pure(self, expr: Expr) -> None:
+        if isinstance(expr, Call) and self.is_seen(expr):
+            self.require_seen(expr)
+            return
         if isinstance(expr, Call):
             if expr.receiver is not None and not isinstance(expr.receiver, Name):
                 self.require_pure(expr.receiver)

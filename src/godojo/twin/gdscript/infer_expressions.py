@@ -343,6 +343,8 @@ class Expressions:
                 raise Refusal(expr.line, f"{function.name}() needs a value for {param.name}")
             if not _is_constant(param.default):
                 raise Refusal(expr.line, f"the default value of {param.name} is no constant")
+            if not param.omitted:
+                param.omitted = self.news = True
         assert function.result is not None
         if function.result.type is None and self.last and function.refusals:
             raise Refusal(expr.line, f"{function.name}() is not compiled (line {function.line})")

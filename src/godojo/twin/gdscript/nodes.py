@@ -338,6 +338,8 @@ class Param:
     declared: str | None
     default: Expr | None
     variable: Variable | None = None
+    omitted: bool = False
+    """Whether a reachable call leaves it to its default."""
 
 
 @dataclass

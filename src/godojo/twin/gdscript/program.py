@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from godojo.twin.gdscript.types import FLOAT, NUMBER, MapType, Type
+from godojo.twin.gdscript.types import FLOAT, NUMBER, SEEN, MapType, Type
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.nodes import Variable
@@ -177,7 +177,7 @@ def _slots_for(capacity: int) -> int:
 def _fields(whole: Whole, variable: Variable, kept_as: Callable[[Type | None], str]) -> dict[str, str]:
     """The members that a variable is kept in: a dictionary is three arrays, see `runtime/maps.py`."""
     kind = variable.type
-    if kind is None:
+    if kind is None or kind is SEEN:
         return {}
     if not isinstance(kind, MapType):
         return {variable.python: kept_as(kind)}

@@ -45,6 +45,7 @@ from godojo.twin.gdscript.types import (
     NULL,
     NUMBER,
     NUMBERS,
+    SEEN,
     STRING,
     TEXT,
     VALUES,
@@ -206,8 +207,17 @@ class WholeWriter(_Writer):
             self.write(f"while {condition} and not has_stopped(self):", statement.line)
             self._inner(statement.body)
             return
-        elif isinstance(statement, Declare) and statement.variable is not None and statement.variable.type is TEXT:
-            self.write(f"# left out: {statement.name}, a text", statement.line)
+        elif (
+            isinstance(statement, Declare)
+            and statement.variable is not None
+            and statement.variable.type
+            in (
+                TEXT,
+                SEEN,
+            )
+        ):
+            what = "a text" if statement.variable.type is TEXT else "which is only seen"
+            self.write(f"# left out: {statement.name}, {what}", statement.line)
             return
         elif isinstance(statement, Do) and statement.instead is not None:
             self._assign(statement.instead)
@@ -396,7 +406,7 @@ class WholeWriter(_Writer):
     def _written(self, expr: Expr) -> tuple[str, int]:
         if expr.folded is not None and expr.type is BOOL and not isinstance(expr, Const):
             return str(expr.folded), ATOM
-        if expr.type is TEXT:
+        if expr.type in (TEXT, SEEN):
             return "0", ATOM  # nothing reads it
         if expr.place is not None:
             return self._filled(expr, expr.place, expr.place.read), ATOM

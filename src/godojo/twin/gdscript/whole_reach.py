@@ -182,24 +182,22 @@ class WholeReach(WholeTree):
         body: list[Any] = []
         for slot in range(max(map(len, links), default=0)):
             each = [one[slot] if slot < len(one) else None for one in links]
-            some = [one for one in each if one is not None]
-            if any(
-                (one.method, one.binds, one.flags) != (some[0].method, some[0].binds, some[0].flags) for one in some
-            ):
-                raise Refusal(line, f"{signal} calls different methods in different nodes, which is not compiled")
-            if some[0].flags & 5:
+            # Nodes of a class may call different methods: the first agent's `_on_first_fell`, the second's another.
+            kinds = [(one.method, one.binds) for one in each if one is not None]
+            if any(one is not None and one.flags & 5 for one in each):
                 raise Refusal(line, f"{signal} is connected deferred or for once, which is not compiled")
-            targets = [None if one is None else one.target for one in each]
-            kind = ref(self.tree.class_of[one] for one in targets if one is not None)
-            if all(one.source is None for one in kind.classes):
-                continue
-            values = [["null"] if one is None else ["node", one] for one in targets]
-            holder = self.hidden(cls, f"{signal}_{slot}", kind, values)
-            args: list[Expr] = [Name(line, one.name) for one in params]
-            args += [Const(line, one[1] if len(one) > 1 else None) for one in some[0].binds]
-            call = Do(line, Call(line, Name(line, holder), some[0].method, args))
-            absent = Binary(line, "!=", Name(line, holder), Const(line, None))
-            body.append(If(line, [(absent, [call])], []) if None in targets else call)
+            for method, binds in [one for i, one in enumerate(kinds) if one not in kinds[:i]]:
+                targets = [one.target if one and (one.method, one.binds) == (method, binds) else None for one in each]
+                kind = ref(self.tree.class_of[one] for one in targets if one is not None)
+                if all(one.source is None for one in kind.classes):
+                    continue
+                values = [["null"] if one is None else ["node", one] for one in targets]
+                holder = self.hidden(cls, f"{signal}_{slot}", kind, values)
+                args: list[Expr] = [Name(line, one.name) for one in params]
+                args += [Const(line, one[1] if len(one) > 1 else None) for one in binds]
+                call = Do(line, Call(line, Name(line, holder), method, args))
+                absent = Binary(line, "!=", Name(line, holder), Const(line, None))
+                body.append(If(line, [(absent, [call])], []) if None in targets else call)
         return Function(f"emit_{signal}", line, params, "void", body, False)
 
     def hidden(self, cls: LiveClass, label: str, kind: Type, values: list[Any]) -> str:

@@ -1,0 +1,79 @@
+"""What public games write, in whole programs that run in plain Python."""
+
+import numpy as np
+
+from tests.twin_scripts import compiled, run, snapshot
+
+SPACES = ({"obs": {"size": [1], "space": "box"}}, {"move": {"size": 2, "action_type": "continuous"}})
+
+
+def test_an_action_that_defaults_to_null() -> None:
+    scripts = {
+        "res://p.gd": (
+            'extends Node\nvar heuristic := "human"\nvar x := 0.0\nfunc _physics_process(_d):\n'
+            '\tif heuristic == "human":\n\t\tset_action()\nfunc set_action(action = null):\n'
+            '\tif action == null:\n\t\tx = Input.get_axis("a", "b")\n\t\treturn\n\tx = action.move[1]\n'
+        )
+    }
+    live = {"heuristic": ["String", "model"], "x": ["float", 0.0]}
+    world = run(snapshot(scripts, [("P", "Node", "res://p.gd", live)], {"P": SPACES}), scripts)
+    world.call("P", "set_action", np.array([0.25, 0.5]))
+    assert world.paths["P"].x == 0.5  # type: ignore[attr-defined]
+    assert "Input" not in world.program.source
+
+
+def test_nodes_of_a_class_connect_a_signal_to_different_methods() -> None:
+    scripts = {
+        "res://agent.gd": "extends Node\nsignal fell\nfunc _physics_process(_d):\n\tfell.emit()\n",
+        "res://arena.gd": "extends Node\nvar a := 0\nvar b := 0\nfunc first():\n\ta += 1\nfunc second():\n\tb += 1\n",
+    }
+    nodes = [
+        ("A", "Node", "res://arena.gd", {"a": ["int", 0], "b": ["int", 0]}),
+        ("A/P", "Node", "res://agent.gd", {}),
+        ("A/Q", "Node", "res://agent.gd", {}),
+    ]
+    links = [("A/P", "fell", "A", "first"), ("A/Q", "fell", "A", "second")]
+    world = run(snapshot(scripts, nodes, connections=links), scripts)
+    world.call("A/Q", "_physics_process", np.float64(0.1))
+    assert (world.paths["A"].a, world.paths["A"].b) == (0, 1)  # type: ignore[attr-defined]
+
+
+SEEN = """extends Node
+var n := 0
+var tint := Color.RED
+var _material: StandardMaterial3D
+func flash(node):
+	var tween = create_tween()
+	tween.tween_property(node, "modulate", Color(1, 0, 0), 0.2).set_trans(Tween.TRANS_SINE)
+func _physics_process(_d):
+	if not _material:
+		_material = $Mesh.get_active_material(0)
+	_material.albedo_color = tint.lightened(0.5)
+	var mat = $Mesh.process_material as StandardMaterial3D
+	if mat:
+		mat.albedo_color = Color(tint.r, 0.0, 1.0)
+	flash($Mesh)
+	n += 1
+"""
+
+
+def test_materials_colours_and_tweens_are_left_out() -> None:
+    scripts = {"res://p.gd": SEEN}
+    live = {"n": ["int", 0], "tint": ["Color", [1.0, 0.0, 0.0, 1.0]], "_material": ["null"]}
+    world = run(snapshot(scripts, [("P", "Node", "res://p.gd", live), ("P/Mesh", "MeshInstance3D", None, {})]), scripts)
+    world.call("P", "_physics_process", np.float64(0.1))
+    assert world.paths["P"].n == 1  # type: ignore[attr-defined]
+    assert "tween" not in world.program.source
+
+
+def test_what_is_only_seen_decides_nothing_else() -> None:
+    decides = "extends Node\nvar n := 0\nvar m: StandardMaterial3D\nfunc _physics_process(_d):\n\tif m:\n\t\tn += 1\n"
+    decides += "\tm = StandardMaterial3D.new()\n"
+    moves = (
+        "extends Node3D\nvar n := 0\nvar m := 1\nfunc _physics_process(_d):\n\tn += 1\n"
+        '\tcreate_tween().tween_property(self, "position", Vector3.ZERO, 1.0)\n'
+    )
+    live = {"n": ["int", 0], "m": ["null"]}
+    for text, line in ((decides, 5), (moves, 6)):
+        tree = snapshot({"res://p.gd": text}, [("P", "Node3D", "res://p.gd", live)])
+        assert [at for _, at, _ in compiled(tree, {"res://p.gd": text}).refusals] == [line]
