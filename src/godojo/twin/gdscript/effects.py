@@ -184,7 +184,7 @@ class Effects:
         at = expr
         while isinstance(at, Attribute | Index | Call) and not self.inference.is_seen(at):
             at = at.receiver if isinstance(at, Call) else at.value
-        return at is not None and (isinstance(at, Name) and at.name in self.seen or self.inference.is_seen(at))
+        return at is not None and ((isinstance(at, Name) and at.name in self.seen) or self.inference.is_seen(at))
 
     def _call(self, call: Call) -> bool:
         name, receiver, inference = call.name, call.receiver, self.inference
