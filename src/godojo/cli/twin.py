@@ -153,6 +153,8 @@ def print_parity(found: "Parity") -> None:
         [
             f"{found.seeds} seeds of {found.seconds:g} s, {found.agents} agents: "
             f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine'}",
+            f"on one core the twin plays {found.twin_speed:,.0f} decisions of agents per second, "
+            f"the engine {found.engine_speed:,.0f}",
             *([f"first difference: {found.first_difference}"] if found.first_difference else []),
         ]
     )
