@@ -18,8 +18,9 @@ var controller: AIController3D
 
 func _ready():
 	walker = _body(CharacterBody3D.new(), Vector3(0, 0.5, 0), Vector3(0.8, 0.8, 0.8), "Walker")
-	_body(StaticBody3D.new(), Vector3(4, 0.5, 0), Vector3(0.5, 2, 8), "Wall")
-	_body(StaticBody3D.new(), Vector3(-4, 0.5, 0), Vector3(0.5, 2, 8), "Fence")
+	# Far enough from the door's ends: what is wedged is pushed in the broad phase's order.
+	_body(StaticBody3D.new(), Vector3(4.5, 0.5, 0), Vector3(0.5, 2, 8), "Wall")
+	_body(StaticBody3D.new(), Vector3(-4.5, 0.5, 0), Vector3(0.5, 2, 8), "Fence")
 	door = _body(StaticBody3D.new(), Vector3(0, 0.5, 2), Vector3(6, 2, 0.5), "Door")
 	for side in [-1, 1]:
 		var area: Area3D = _body(
