@@ -77,3 +77,77 @@ def test_what_is_only_seen_decides_nothing_else() -> None:
     for text, line in ((decides, 5), (moves, 6)):
         tree = snapshot({"res://p.gd": text}, [("P", "Node3D", "res://p.gd", live)])
         assert [at for _, at, _ in compiled(tree, {"res://p.gd": text}).refusals] == [line]
+
+
+LAMBDAS = """extends Node
+var numbers := [3, 1, 2, 5]
+var sum := 0.0
+var first := 0
+var marks := []
+func later(a, b):
+	return a > b
+func _physics_process(_d):
+	var sorted = numbers.duplicate()
+	sorted.sort_custom(func(a, b): return a < b)
+	first = sorted[0] * 1000
+	sorted.sort_custom(later)
+	first += sorted[0] * 100 + sorted.slice(1, -1).size()
+	var odd = numbers.filter(func(n): return n % 2 == 1)
+	sum = odd.map(func(n): return n * 0.5).reduce(func(acc, x): return acc + x, 0.0)
+	if numbers.any(func(n): return n > 4) and numbers.all(func(n): return n > 0):
+		sum += 100.0
+	elif numbers.any(func(n): return n > 100):
+		sum = -1.0
+	marks.sort_custom(func(a, b): return a.weight < b.weight)
+	sum += marks[0].weight
+"""
+
+
+def test_functions_inside_functions_become_loops() -> None:
+    scripts = {"res://p.gd": LAMBDAS, "res://m.gd": "extends Node\nvar weight := 1.0\n"}
+    live = {
+        "numbers": ["Array", [["int", n] for n in (3, 1, 2, 5)]],
+        "sum": ["float", 0.0],
+        "first": ["int", 0],
+        "marks": ["Array", [["node", 2], ["node", 3]]],
+    }
+    nodes = [
+        ("P", "Node", "res://p.gd", live),
+        ("A", "Node", "res://m.gd", {"weight": ["float", 3000.0]}),
+        ("B", "Node", "res://m.gd", {"weight": ["float", 2000.0]}),
+    ]
+    world = run(snapshot(scripts, nodes), scripts)
+    world.call("P", "_physics_process", np.float64(0.1))
+    assert world.paths["P"].first == 1502  # type: ignore[attr-defined]
+    assert world.paths["P"].sum == 2104.5  # type: ignore[attr-defined]
+
+
+def test_static_functions_of_another_script() -> None:
+    scripts = {
+        "res://util.gd": (
+            "class_name Util\nextends RefCounted\nenum { NONE, SOME }\nconst SCALE := 0.25\nconst P := 7\n"
+            "static func scaled(x: float) -> float:\n\treturn doubled(x) * SCALE + SOME\n"
+            "static func doubled(x: float) -> float:\n\treturn x * 2.0\n"
+        ),
+        "res://p.gd": (
+            "extends Node\nconst SCALE := 100.0\nvar x := 0.0\n"
+            "func _physics_process(_d):\n\tx = Util.scaled(8.0) + SCALE\n"
+        ),
+    }
+    world = run(snapshot(scripts, [("P", "Node", "res://p.gd", {"x": ["float", 0.0]})]), scripts)
+    world.call("P", "_physics_process", np.float64(0.1))
+    assert world.paths["P"].x == 105.0  # type: ignore[attr-defined]
+
+
+def test_dictionaries_by_name() -> None:
+    scripts = {
+        "res://p.gd": (
+            'extends Node\nvar scores := {"a": 1.0}\nvar x := 0.0\nfunc _physics_process(_d):\n'
+            '\tscores["a"] += 1.0\n\tscores.b = 5.0\n\tfor key in scores:\n\t\tif key == "b":\n\t\t\tx += scores[key]\n'
+            "\tx += scores.a\n"
+        )
+    }
+    live = {"scores": ["Dictionary", [[["String", "a"], ["float", 1.0]]]], "x": ["float", 0.0]}
+    world = run(snapshot(scripts, [("P", "Node", "res://p.gd", live)]), scripts)
+    world.call("P", "_physics_process", np.float64(0.1))
+    assert world.paths["P"].x == 7.0  # type: ignore[attr-defined]

@@ -92,7 +92,19 @@ class ClassInference(Seen):
     def walk_function(self, function: Function) -> None:
         self.declaring = function.path
         function.walked.clear()
-        self._function(function)
+        outside = function.static and all(one.path != function.path for one in self.cls.links())
+        if not outside:
+            self._function(function)
+            return
+        # A static function of another script sees the constants of that script, and no members.
+        own, self.globals, self.foreign = self.globals, Scope(), self.tree.script(function.path)
+        self.globals.used |= own.used
+        for constant in self.foreign.constants:
+            self.globals.add(self.whole.script_constant(self.foreign, constant))
+        try:
+            self._function(function)
+        finally:
+            self.globals, self.foreign = own, None
 
     def _fix(self, variable: Variable, declared: str, line: int) -> None:
         kind = self.named(declared)
@@ -227,6 +239,8 @@ class ClassInference(Seen):
         if isinstance(target, Attribute) and target.name == "seed" and self.value(target.value) is RANDOM:
             self.value(statement.value)
             return
+        if isinstance(target, Attribute) and isinstance(self._kind_of_owner(target), MapType):
+            target = statement.target = Index(target.line, target.value, Const(target.line, target.name))
         at: Expr = target
         self.written = {id(at)}
         while isinstance(at, Attribute | Index):
@@ -239,6 +253,11 @@ class ClassInference(Seen):
         place = target.place
         if place is not None and not place.write and self.last:
             raise Refusal(statement.line, "this cannot be assigned to")
+
+    def _kind_of_owner(self, target: Attribute) -> Type | None:
+        if not isinstance(target.value, Name) or self.scope.find(target.value.name) is None:
+            return None
+        return self.value(target.value)
 
     def variable_of(self, target: Expr) -> Variable | None:
         if target.place is not None:

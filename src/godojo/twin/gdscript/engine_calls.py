@@ -108,6 +108,10 @@ class EngineCalls(TreeChanges):
         result = self.value_call(expr, kind, kinds)
         if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(result, ArrayType):
             expr.plan = Plan(f"copied({self.empty(result, expr.line)}, {{r}})", [], result)
+        if isinstance(kind, ArrayType) and expr.name == "slice" and isinstance(result, ArrayType):
+            end = "{1}" if len(expr.args) == 2 else "size({r})"
+            text = f"sliced({self.empty(result, expr.line)}, {{r}}, {{0}}, {end})"
+            expr.plan = Plan(text, [INT] * len(expr.args), result)
         mutates = expr.plan is not None and not expr.plan.pure and "world_random" not in expr.plan.text
         if isinstance(kind, ArrayType) and mutates and (kind.root.frozen or isinstance(kind.element, ArrayType)):
             raise Refusal(expr.line, "changing an array of arrays, or a row of one, is not compiled")
@@ -140,7 +144,10 @@ class EngineCalls(TreeChanges):
         if expr.name == "super":
             assert self.function is not None
             return self._super(expr, self.function.name)
-        if self.cls.declaring(expr.name) is not None:
+        if self.foreign is not None and expr.name in self.foreign.functions:
+            function = self.foreign.functions[expr.name]
+            return self._target(expr, [(self.cls, self.whole.reach_static(self.cls, self.foreign.path, function))])
+        if self.foreign is None and self.cls.declaring(expr.name) is not None:
             return self._reach(expr, [self.cls])
         if expr.name == "get_tree":
             expr.plan = Plan("self", [], _TREE)

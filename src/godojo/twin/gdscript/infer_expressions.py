@@ -293,7 +293,7 @@ class Expressions:
         expr.plan = builtins.method_call(kind, expr.name, known, expr.line)
         if expr.plan is None:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
-        if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(expr.type, ArrayType):
+        if isinstance(kind, ArrayType) and expr.name in ("duplicate", "slice") and isinstance(expr.type, ArrayType):
             self.put(expr.type, kind.element, expr.line)
             expr.plan.result = expr.type
         return self._planned_call(expr)

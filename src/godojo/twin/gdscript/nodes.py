@@ -205,6 +205,14 @@ class Await(Unknown):
 
 
 @dataclass
+class Lambda(Unknown):
+    """`func(a, b): return a < b`: compiled in whole programs only."""
+
+    params: list[str]
+    body: list[Stmt]
+
+
+@dataclass
 class Stmt:
     """A statement."""
 

@@ -17,6 +17,7 @@ from godojo.twin.gdscript.nodes import (
     Name,
     NodeAt,
     Place,
+    Script,
     Variable,
 )
 from godojo.twin.gdscript.types import (
@@ -53,6 +54,8 @@ class StaticNodes(Inference):
     cls: LiveClass
     folding: Folding
     declaring: str
+    foreign: Script | None = None
+    """The script of a static function that is walked, where it is none of this class's."""
     written: set[int]
     """The target of the assignment that is walked, and its owners."""
 

@@ -344,8 +344,7 @@ class WholeWriter(_Writer):
         return f"{common(list(kind.classes)) if kind.classes else 'Node'}()"
 
     def _string(self, text: str) -> str:
-        name = re.sub(r"\W+", "_", text).strip("_") or "empty"
-        return self.whole.number(f"TEXT_{name[:30]}", str(self.whole.string(text)))
+        return self.whole.string_constant(text)
 
     def to(self, expr: Expr, kind: Type | None, level: int = 0) -> str:
         if isinstance(kind, RefType) and expr.type is NIL:

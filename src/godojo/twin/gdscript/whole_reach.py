@@ -11,6 +11,7 @@ from godojo.twin.gdscript.class_inference import ClassInference
 from godojo.twin.gdscript.effects import Effects, parts
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.infer import every_statement
+from godojo.twin.gdscript.lambdas import lower
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
@@ -80,6 +81,7 @@ class WholeReach(WholeTree):
     def _reached(self, cls: LiveClass, key: tuple[str, str], python: str, find: Callable[[], Function]) -> Function:
         if key not in cls.functions:
             function = copy_function(find(), key[0])
+            lower(function, lambda name: cls.declaring(name) is not None)
             function.python = python_name(python)
             cls.functions[key] = function
             self._split(cls, function)
@@ -148,9 +150,9 @@ class WholeReach(WholeTree):
             self._reached(cls, (cls.path, "@enter"), f"{cls.name}_enter", lambda: made)
 
     def reach_static(self, cls: LiveClass, path: str, function: Function) -> Function:
-        if all(one.path != path for one in cls.links()):
-            raise Refusal(function.line, f"the static function {function.name} of another script is not compiled")
-        return self._reached(cls, (path, function.name), f"{cls.name}_{function.name}", lambda: function)
+        own = any(one.path == path for one in cls.links())
+        owner = cls.name if own else f"{cls.name}_{self.snapshot.scripts[path].class_name}"
+        return self._reached(cls, (path, function.name), f"{owner}_{function.name}", lambda: function)
 
     def reach_accessor(self, cls: LiveClass, owner: LiveClass, function: Function, variable: Variable) -> Function:
         found = self._reached(cls, (owner.path, f"@{function.name}"), f"{cls.name}_{function.name}", lambda: function)
@@ -304,7 +306,9 @@ class WholeReach(WholeTree):
         inference = self.inference(cls)
         outer, inference.scope = inference.scope, inference.globals
         try:
-            found = Effects(inference, copy_function(script.functions[name], script.path)).any()
+            body = copy_function(script.functions[name], script.path)
+            lower(body, lambda one: cls.declaring(one) is not None)
+            found = Effects(inference, body).any()
         finally:
             inference.scope = outer
             self._asking.pop()

@@ -216,6 +216,11 @@ class WholeTypes:
         """The number that stands for a string."""
         return self.strings.setdefault(text, len(self.strings))
 
+    def string_constant(self, text: str) -> str:
+        """The name of a string's number in the generated code."""
+        name = re.sub(r"\W+", "_", text).strip("_") or "empty"
+        return self.number(f"TEXT_{name[:30]}", str(self.string(text)))
+
     def number(self, name: str, text: str) -> str:
         """A constant of the generated module."""
         plain, count = python_name(re.sub(r"\W+", "_", name)), 2

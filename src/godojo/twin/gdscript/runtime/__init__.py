@@ -24,6 +24,7 @@ from godojo.twin.gdscript.runtime.arrays import (
     resize,
     row_of,
     size,
+    sliced,
     smallest,
     sort,
     vector2_array,
