@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from godojo.twin.scene.snapshot import ResourceInfo
 from tests.twin_scripts import compiled, run, snapshot
 
 SPACES = ({"obs": {"size": [1], "space": "box"}}, {"move": {"size": 2, "action_type": "continuous"}})
@@ -151,3 +152,40 @@ def test_dictionaries_by_name() -> None:
     world = run(snapshot(scripts, [("P", "Node", "res://p.gd", live)]), scripts)
     world.call("P", "_physics_process", np.float64(0.1))
     assert world.paths["P"].x == 7.0  # type: ignore[attr-defined]
+
+
+def test_nodes_below_others_shapes_and_signals_with_fewer_values() -> None:
+    scripts = {
+        "res://game.gd": (
+            "extends Node3D\nvar levels := []\nvar at := 1\nvar x := 0.0\nvar ends := 0\n"
+            'func _physics_process(_d):\n\tvar box = levels[at].get_node("Box")\n\tx = box.width()\n'
+            "func again(n, end = false):\n\tx += n\n\tif end:\n\t\tends += 1\n"
+        ),
+        "res://box.gd": "extends CollisionShape3D\nfunc width():\n\treturn shape.size.x\n",
+        "res://player.gd": (
+            'extends Node\nsignal reset(n, end)\nvar other\nfunc _physics_process(_d):\n\temit_signal("reset", 1.0)\n'
+            '\tother.emit_signal("reset", 2.0, true)\n'
+        ),
+    }
+    numbers = {"at": ["int", 1], "x": ["float", 0.0], "ends": ["int", 0]}
+    tree = snapshot(
+        scripts,
+        [
+            ("G", "Node3D", "res://game.gd", {"levels": ["Array", [["node", 2], ["node", 4]]], **numbers}),
+            ("G/A", "Node3D", None, {}),
+            ("G/A/Box", "CollisionShape3D", "res://box.gd", {}),
+            ("G/B", "Node3D", None, {}),
+            ("G/B/Box", "CollisionShape3D", "res://box.gd", {}),
+            ("P", "Node", "res://player.gd", {"other": ["node", "P"]}),
+        ],
+        connections=[("P", "reset", "G", "again")],
+    )
+    tree.resources = [ResourceInfo("BoxShape3D", properties={"size": ["Vector3", [w, 1.0, 1.0]]}) for w in (3.0, 8.0)]
+    for number, index in enumerate((3, 5)):
+        tree.nodes[index].properties["shape"] = ["resource", number]
+    world = run(tree, scripts)
+    for index, node in enumerate(world.nodes):
+        node.node_index = index  # type: ignore[attr-defined]
+    world.call("G", "_physics_process", np.float64(0.1))
+    world.call("P", "_physics_process", np.float64(0.1))
+    assert (world.paths["G"].x, world.paths["G"].ends) == (11.0, 1)  # type: ignore[attr-defined]

@@ -92,6 +92,10 @@ class ClassNames(LeftOut):
         if expr.name in self.whole.snapshot.autoloads:
             index = self.whole.snapshot.autoloads[expr.name]
             return self.node_place(expr, [index] * len(self.cls.nodes), expr.name)
+        known = self.known_resource(expr, [self.cls]) if self.foreign is None and id(expr) not in self.written else None
+        if known is not None:
+            expr.plan = Plan("self", [], known)
+            return known
         if expr.name == "owner":
             raise Refusal(expr.line, "`owner` is not compiled; use get_parent() or a path")
         if expr.name in builtins.CONSTANTS:

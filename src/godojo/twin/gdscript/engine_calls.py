@@ -42,6 +42,7 @@ from godojo.twin.gdscript.types import (
     join,
     known_object,
     object_type,
+    ref,
 )
 from godojo.twin.gdscript.waits import FINISHED
 from godojo.twin.world import api
@@ -362,7 +363,7 @@ class EngineCalls(TreeChanges):
         expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(fields[key]))
         return expr.plan.result
 
-    def known_resource(self, expr: Attribute, classes: list[LiveClass]) -> KnownObject | None:
+    def known_resource(self, expr: Attribute | Name, classes: list[LiveClass]) -> KnownObject | None:
         """`collision_shape.shape`: a resource that every node of these classes has."""
         found: dict[int, dict[str, Any]] = {}
         for index in [node for one in classes for node in one.nodes]:
@@ -392,6 +393,28 @@ class EngineCalls(TreeChanges):
         expr.args[0].type = None
         expr.plan = Plan("{r}", [None], known_object(self.whole.known, str(asked), found))
         return expr.plan.result
+
+    def _node_below(self, expr: Call, classes: list[LiveClass]) -> Type | None:
+        """`level.get_node("Gate")`: the gates of all levels, and a table that finds the one of a node."""
+        asked = self.folding.value(expr.args[0]) if len(expr.args) == 1 else None
+        if not isinstance(asked, str) or ".." in asked or asked.startswith("/"):
+            return None
+        asking = [node for one in classes for node in one.nodes]
+        found = {index: target for index in asking if (target := self.tree.resolve(index, asked)) is not None}
+        if not found:
+            return None
+        kind = ref(self.tree.class_of[one] for one in found.values())
+        for one in kind.classes:
+            self._require_kept(one, expr.name, expr.line)
+        targets = list(dict.fromkeys(found.values()))
+        values = ["Array", [["null"], *(["node", one] for one in targets)]]
+        label = f"all_{asked}"
+        name = self.whole.hidden(self.cls, label, ArrayType(kind, fixed=True), [values] * len(self.cls.nodes))
+        places = [1 + targets.index(found[one.index]) if one.index in found else 0 for one in self.tree.nodes]
+        table = self.whole.number(f"PLACES_{asked}", f"np.array({places}, np.int64)") if self.last else ""
+        expr.args[0].type = None
+        expr.plan = Plan(f"self.{name}[{table}[{{r}}.node_index]]", [None], kind)
+        return kind
 
     def _known_property(self, expr: Call | Attribute, kind: KnownObject, name: str) -> Type:
         """A table of all nodes, by their index; asking one that lacks the property is an error of the game."""
@@ -440,7 +463,7 @@ class EngineCalls(TreeChanges):
             expr.plan = Plan("self", [], _TREE)
             return _TREE
         if expr.name in ("get_node", "get_node_or_null"):
-            known = self._known_node(expr, classes)
+            known = self._known_node(expr, classes) or self._node_below(expr, classes)
             if known is not None:
                 return known
         if expr.name == "get_parent" and not expr.args:
@@ -549,6 +572,8 @@ class EngineCalls(TreeChanges):
             expr.receiver = owner if owner is not None else None
             expr.name = "emit_signal"
             expr.args = [Const(expr.line, signal), *args]
+        if expr.receiver is not None:
+            self.value(expr.receiver)
         targets = [(one, self.whole.reach_signal(one, signal, len(args), expr.line)) for one in classes]
         for function in (one for _, one in targets):
             self._own(inner, function)

@@ -168,10 +168,12 @@ class WholeReach(WholeTree):
 
     def reach_signal(self, cls: LiveClass, signal: str, count: int, line: int) -> Function:
         """A function that calls what a signal of the script is connected to."""
+        first = next((key for _, key in cls.functions if key.startswith(f"@emit_{signal}/")), f"@emit_{signal}/{count}")
+        more = "" if first.endswith(f"/{count}") else f"_{count}"  # it is emitted with fewer or more values elsewhere
         return self._reached(
             cls,
-            (cls.path, f"@emit_{signal}"),
-            f"{cls.name}_emit_{signal}",
+            (cls.path, f"@emit_{signal}/{count}"),
+            f"{cls.name}_emit_{signal}{more}",
             lambda: self._emitter(cls, signal, count, line),
         )
 
