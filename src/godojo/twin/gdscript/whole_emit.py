@@ -7,7 +7,7 @@ from typing import Any
 
 from godojo.twin.gdscript import builtins, operators
 from godojo.twin.gdscript.emit import _Writer
-from godojo.twin.gdscript.infer import ends
+from godojo.twin.gdscript.infer import ends, every_statement
 from godojo.twin.gdscript.live import LiveClass, common
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
@@ -28,6 +28,7 @@ from godojo.twin.gdscript.nodes import (
     Name,
     NodeAt,
     Place,
+    Return,
     Script,
     Stmt,
     Stop,
@@ -219,6 +220,12 @@ class WholeWriter(_Writer):
             what = "a text" if statement.variable.type is TEXT else "which is only seen"
             self.write(f"# left out: {statement.name}, {what}", statement.line)
             return
+        elif isinstance(statement, Return) and self._copies(statement):
+            assert statement.value is not None
+            assert isinstance(statement.value.type, ArrayType)
+            empty = builtins.new_array(statement.value.type, [], statement.line)
+            self.write(f"return copied({empty}, {self.text(statement.value)})", statement.line)
+            return
         elif isinstance(statement, Do) and statement.instead is not None:
             self._assign(statement.instead)
             return
@@ -237,6 +244,14 @@ class WholeWriter(_Writer):
                 self.write(f"{statement.variable.python} = {self._string('')}", statement.line)
                 return
         super().statement(statement)
+
+    def _copies(self, statement: Return) -> bool:
+        """Whether a member array is returned by a function that returns other arrays, too."""
+        value = statement.value
+        if value is None or value.place is None or not isinstance(value.type, ArrayType):
+            return False
+        assert self.function is not None
+        return value.place.variable is not None and len(_returns_members(self.function)) > 1
 
     def _stop(self, statement: Stop) -> None:
         assert self.function is not None
@@ -543,6 +558,7 @@ class WholeWriter(_Writer):
         wanted: Type | None = results[0]
         if any(one is not wanted for one in results) and all(one in (BOOL, *NUMBERS) for one in results):
             wanted = FLOAT
+        some_members = any(True in _returns_members(one) for _, one in targets)
         for i, (at, test) in enumerate(cases):
             cls, function = targets[at]
             given = []
@@ -556,8 +572,16 @@ class WholeWriter(_Writer):
             result = function.result.type if function.result is not None else None
             if result is not None and wanted is not None and result is not NULL:
                 text = self._converted(text, ATOM, result, wanted)[0]
+            if isinstance(wanted, ArrayType) and some_members:
+                text = f"copied({builtins.new_array(wanted, [], function.line)}, {text})"
             word = "return " if wanted is not NULL else ""
             if i < len(cases) - 1 or not word:
                 self.lines += [f"    {'if' if i == 0 else 'elif'} {test}:", f"        {word}{text}"]
             else:
                 self.lines.append(f"    {word}{text}")
+
+
+def _returns_members(function: Function) -> set[bool]:
+    """Whether a function returns arrays that are members, or others, or both: to Numba they are of different types."""
+    returns = [one.value for one in every_statement(function.body) if isinstance(one, Return)]
+    return {one.place is not None and one.place.variable is not None for one in returns if one is not None}
