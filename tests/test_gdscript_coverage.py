@@ -189,3 +189,36 @@ def test_nodes_below_others_shapes_and_signals_with_fewer_values() -> None:
     world.call("G", "_physics_process", np.float64(0.1))
     world.call("P", "_physics_process", np.float64(0.1))
     assert (world.paths["G"].x, world.paths["G"].ends) == (11.0, 1)  # type: ignore[attr-defined]
+
+
+ROWS = """extends Node
+var history: Array[Array] = []
+var grid := [[0, 0], [0, 0]]
+var sum := 0.0
+func _physics_process(d):
+	history.push_back([d, 2.0])
+	history.push_front([3.0])
+	if history.size() > 3:
+		history.pop_front()
+		history.pop_back()
+	sum = 0.0
+	for row in history:
+		for x in row:
+			sum += x
+	grid[1][0] += 5
+	grid[-1][-1] = history.size()
+	sum += grid[1][0] * 100 + grid[1][1] * 1000 + history[0][0] * 10000
+	if history.size() == 2 and sum > 1e9:
+		history = []
+"""
+
+
+def test_arrays_of_arrays_change() -> None:
+    scripts = {"res://p.gd": ROWS}
+    zeros = ["Array", [["int", 0], ["int", 0]]]
+    live = {"history": ["Array", []], "grid": ["Array", [zeros, zeros]], "sum": ["float", 0.0]}
+    world = run(snapshot(scripts, [("P", "Node", "res://p.gd", live)]), scripts)
+    for d in (0.25, 0.5):
+        world.call("P", "_physics_process", np.float64(d))
+    # after the second: [3], [0.25, 2] stay of [3], [3], [0.25, 2], [0.5, 2]
+    assert world.paths["P"].sum == 3 + 2.25 + 1000 + 2000 + 30000  # type: ignore[attr-defined]

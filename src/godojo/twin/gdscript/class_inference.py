@@ -241,6 +241,8 @@ class ClassInference(Seen):
             return
         if isinstance(target, Attribute) and isinstance(self._kind_of_owner(target), MapType):
             target = statement.target = Index(target.line, target.value, Const(target.line, target.name))
+        if self.clears_rows(statement):
+            return
         at: Expr = target
         self.written = {id(at)}
         while isinstance(at, Attribute | Index):
@@ -296,6 +298,10 @@ class ClassInference(Seen):
             if not self.repeatable(target):
                 raise Refusal(statement.line, "a component of the result of a call cannot be set")
             self._store(target.value, target.value.type, Assign(statement.line, target.value, "", target.value))
+            return
+        row = self.cell(target)
+        if row is not None:
+            self.store_cell(statement, row, kind)
             return
         if isinstance(target, Index) and isinstance(target.value.type, ArrayType) and target.value.type.root.frozen:
             raise Refusal(statement.line, "changing a row of an array of arrays is not compiled")

@@ -211,7 +211,21 @@ class ClassNames(LeftOut):
             return self.hit_field(expr, str(key), kind)
         if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType):
             return self._row(expr, kind.element)
+        row = self.cell(expr)
+        if row is not None and isinstance(kind, ArrayType):
+            self.value(expr.index)
+            assert row.value.place is not None
+            rows, starts = self.rows_of(row.value.place)
+            place = f"cell_index({rows}, {starts}, {{1}}, {{0}})"
+            expr.plan = Plan(f"{rows}[{place}]", [INT, INT], kind.element)
+            return kind.element
         return super()._index(expr)
+
+    def cell(self, target: Expr) -> Index | None:
+        raise NotImplementedError
+
+    def rows_of(self, place: Place) -> tuple[str, str]:
+        raise NotImplementedError
 
     def _row(self, expr: Index, row: ArrayType) -> Type:
         """A row of an array of arrays: a copy of it."""

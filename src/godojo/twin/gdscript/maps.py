@@ -8,9 +8,9 @@ A dictionary with constant strings as keys that nobody keeps (an observation) is
 from __future__ import annotations
 
 from godojo.twin.gdscript import builtins
-from godojo.twin.gdscript.class_names import ClassNames
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.nodes import Attribute, Binary, Call, Const, Expr, Index, Plan
+from godojo.twin.gdscript.rows import Rows
 from godojo.twin.gdscript.types import BOOL, INT, NIL, NULL, STRING, MapType, Type
 
 _METHODS: dict[str, tuple[str, int, Type]] = {
@@ -24,7 +24,7 @@ _METHODS: dict[str, tuple[str, int, Type]] = {
 _PURE = {"has", "size", "is_empty"}
 
 
-class Maps(ClassNames):
+class Maps(Rows):
     """The types of what dictionaries give and take."""
 
     def _index(self, expr: Index) -> Type | None:

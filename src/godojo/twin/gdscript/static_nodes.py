@@ -210,7 +210,7 @@ class StaticNodes(Inference):
         self.whole.used.pop(id(variable), None)
         place = Place(variable.type, "", on_self=on_self)
         inner = variable.type.element if isinstance(variable.type, ArrayType) else None
-        if len(having) != 1 or variable.assigned or not isinstance(inner, ArrayType):
+        if len(having) != 1 or not isinstance(inner, ArrayType):
             return place
         cls, items, starts = having[0], [], []
         for value in self.tree.values(cls, variable.name):

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from godojo.twin.gdscript import builtins, operators
+from godojo.twin.gdscript.class_inference import ClassInference
 from godojo.twin.gdscript.emit import _Writer
 from godojo.twin.gdscript.infer import ends, every_statement
 from godojo.twin.gdscript.live import LiveClass, common
@@ -270,7 +271,15 @@ class WholeWriter(_Writer):
         iterable, variable, line = statement.iterable, statement.variable, statement.line
         assert variable is not None
         kind = iterable.type
-        if isinstance(kind, ArrayType | MapType):
+        if iterable.place is not None and iterable.place.rows and isinstance(variable.type, ArrayType):
+            rows, starts = self._inference().rows_of(iterable.place)
+            self.write(f"for index_{line} in range(size({starts})):", line)
+            self.depth += 1
+            empty = builtins.new_array(variable.type, [], line)
+            self.write(f"{variable.python} = row_of({empty}, {rows}, {starts}, index_{line})")
+            self.depth -= 1
+            self._inner(statement.body)
+        elif isinstance(kind, ArrayType | MapType):
             array, index = self.text(iterable), f"index_{line}"
             array += "_keys" if isinstance(kind, MapType) else ""
             if isinstance(iterable, ArrayLiteral) and isinstance(kind, ArrayType):
@@ -312,6 +321,10 @@ class WholeWriter(_Writer):
             own = f"{owner}_keys, {owner}_values, {owner}_slots"
             self.write(f"assign_map({own}, {other}_keys, {other}_values)", statement.line)
             return
+        if statement.target.place is not None and statement.target.place.rows:
+            rows, starts = self._inference().rows_of(statement.target.place)
+            self.write(f"clear_rows({rows}, {starts})", statement.line)
+            return
         target, place = statement.target, statement.target.place
         if statement.op and place is not None and place.write != f"{place.read} = {{v}}":
             assert target.type is not None
@@ -338,6 +351,9 @@ class WholeWriter(_Writer):
             owner, keys = self.text(target.value), target.value.type.keys
             own, key = f"{owner}_keys, {owner}_values, {owner}_slots", self.to(target.index, keys.element)
             self.write(f"set_key({own}, {key}, {text})", line)
+            return
+        if isinstance(target, Index) and self._inference().cell(target) is not None:
+            self.write(f"{self.text(target)} = {text}", line)
             return
         if target.place is not None and not (isinstance(target, Name) and target.place is None):
             narrow = ""
@@ -400,9 +416,12 @@ class WholeWriter(_Writer):
         """A node that was freed is as good as null."""
         return "is_gone" if self.whole.is_dynamic else "is_null"
 
-    def _may_be_null(self, expr: Expr) -> bool:
+    def _inference(self) -> ClassInference:
         assert self.cls is not None
-        return self.whole.inference(self.cls).may_be_null(expr)
+        return self.whole.inference(self.cls)
+
+    def _may_be_null(self, expr: Expr) -> bool:
+        return self._inference().may_be_null(expr)
 
     def _filled(self, expr: Expr, place: Place, template: str) -> str:
         if "{i}" in template and isinstance(expr, Index):
@@ -440,6 +459,8 @@ class WholeWriter(_Writer):
             case DictLiteral(type=DictType() as kind):
                 shown = [self.to(one, field) for one, field in zip(expr.values, kind.fields.values(), strict=True)]
                 return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})", ATOM
+            case Index(value=Index() as row, plan=plan) if plan is not None and "cell_index(" in plan.text:
+                return self._planned(plan, [expr.index, row.index])
             case Index(value=Expr(type=MapType()), plan=plan) if plan is not None:
                 return self._planned(plan, [expr.index], expr.value)
             case Attribute(plan=plan) | Index(plan=plan) if plan is not None:
