@@ -1,5 +1,7 @@
 """What public games write, in whole programs that run in plain Python."""
 
+import math
+
 import numpy as np
 
 from godojo.twin.scene.snapshot import ResourceInfo
@@ -222,3 +224,39 @@ def test_arrays_of_arrays_change() -> None:
         world.call("P", "_physics_process", np.float64(d))
     # after the second: [3], [0.25, 2] stay of [3], [3], [0.25, 2], [0.5, 2]
     assert world.paths["P"].sum == 3 + 2.25 + 1000 + 2000 + 30000  # type: ignore[attr-defined]
+
+
+GROUPS = """extends Node
+const WORTH = {"coin": 1.5, "gem": 4.0}
+enum Mode { REST, RUN }
+var mode := Mode.RUN
+var sum := 0.0
+var far := Vector2.INF
+func _physics_process(d):
+	get_tree().call_group("marks", "poke", d)
+	get_tree().set_group("marks", "worth", WORTH.gem)
+	var first = get_tree().get_first_node_in_group("marks")
+	print(Mode.keys()[mode])
+	var seen := {}
+	for x in [2, 3, 2]:
+		if not seen.has(x):
+			seen[x] = true
+	sum = first.poked + first.worth + seen.size() * 100
+	if far == Vector2.INF:
+		sum += WORTH["coin"]
+"""
+
+
+def test_groups_constant_dictionaries_and_local_ones() -> None:
+    scripts = {
+        "res://p.gd": GROUPS,
+        "res://m.gd": "extends Node\nvar poked := 0.0\nvar worth := 0.0\nfunc poke(x):\n\tpoked += x\n",
+    }
+    live = {"mode": ["int", 1], "sum": ["float", 0.0], "far": ["Vector2", [math.inf, math.inf]]}
+    mark = {"poked": ["float", 0.0], "worth": ["float", 0.0]}
+    nodes = [("P", "Node", "res://p.gd", live), ("A", "Node", "res://m.gd", mark), ("B", "Node", "res://m.gd", mark)]
+    world = run(snapshot(scripts, nodes, groups={"A": ["marks"], "B": ["marks"]}), scripts)
+    for _ in range(2):  # a local dictionary begins anew
+        world.call("P", "_physics_process", np.float64(0.5))
+    assert world.paths["P"].sum == 1.0 + 4.0 + 200.0 + 1.5  # type: ignore[attr-defined]
+    assert world.paths["B"].poked == 1.0  # type: ignore[attr-defined]

@@ -262,6 +262,8 @@ def constant_value(owner: str, name: str) -> Plan | None:
     kind = next((one for one in VALUES if one.name == owner), None)
     if kind is None:
         return None
+    if name == "INF" and owner in ("Vector2", "Vector3"):
+        return Plan(f"{owner}({', '.join(['INF'] * _SIZED[kind])})", [], kind)
     if name == "IDENTITY" and owner in _IDENTITIES:
         return Plan(_IDENTITIES[owner], [], kind)
     numbers = VECTOR_CONSTANTS.get(owner, {}).get(name)

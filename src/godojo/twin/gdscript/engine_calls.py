@@ -28,6 +28,7 @@ from godojo.twin.gdscript.types import (
     FLOAT,
     INT,
     NULL,
+    RECT2,
     STRING,
     TEXT,
     VECTOR2,
@@ -153,6 +154,11 @@ class EngineCalls(TreeChanges):
         if expr.name == "get_tree":
             expr.plan = Plan("self", [], _TREE)
             return _TREE
+        size = self.whole.snapshot.settings.get("godojo/viewport_size")
+        if expr.name == "get_viewport_rect" and size is not None:
+            corner = ", ".join(map(repr, map(float, size[1])))
+            expr.plan = Plan(f"Rect2(Vector2(0.0, 0.0), Vector2({corner}))", [], RECT2)
+            return RECT2
         if expr.name == "emit_signal" and expr.args:
             signal = self.folding.value(expr.args[0])
             if isinstance(signal, str) and self.cls.signal(signal):
@@ -339,6 +345,8 @@ class EngineCalls(TreeChanges):
             return BOOL
         if (kind is _TREE and expr.name in _LEAVES) or expr.name == "instantiate":
             raise TreeRefusal(expr.line, f"{expr.name}() of {kind} is not compiled")
+        if kind is _TREE and expr.name == "get_first_node_in_group":
+            return self.first_of_group(expr)
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
         if method is None or kind is _TREE:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")

@@ -1,7 +1,7 @@
 """Functions inside functions: `points.filter(func(p): return p.x > 0)` becomes a loop before its statement.
 
 Only methods of arrays call them, with a lambda or with the name of a method. A lambda for anything else stays, and is
-refused.
+refused. Calls of groups become loops as well.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from godojo.twin.gdscript.infer import every_statement
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
     Assign,
+    Attribute,
     Binary,
     Call,
     Const,
     Declare,
+    DictLiteral,
     Do,
     Expr,
     For,
@@ -69,6 +72,10 @@ class _Lowering:
                 statement.value = self._expr(statement.value, before)
             case Do(value=Call(name="sort_custom") as call) if self._is_lowered(call):
                 return [*self._inner(call, before), *self._sort(call)]
+            case Do(
+                value=Call(name="call_group" | "set_group", args=[group, Const(value=str() as name), *args]) as call
+            ):
+                return [self._each_of_group(call, group, name, args)]
             case Do():
                 statement.value = self._expr(statement.value, before)
             case If(branches=branches, otherwise=otherwise):
@@ -91,6 +98,14 @@ class _Lowering:
                 for part in parts:
                     part.body = self.block(part.body)
         return [*before, statement]
+
+    def _each_of_group(self, call: Call, group: Expr, name: str, args: list[Expr]) -> Stmt:
+        """`get_tree().call_group("coins", "reset")` and `set_group(…)`."""
+        line, one = call.line, f"one_{call.line}"
+        done: Stmt = Do(line, Call(line, Name(line, one), name, args))
+        if call.name == "set_group":
+            done = Assign(line, Attribute(line, Name(line, one), name), "", args[0])
+        return For(line, one, None, Call(line, call.receiver, "get_nodes_in_group", [group]), [done])
 
     def _has_lambda(self, expr: Expr) -> bool:
         return any(isinstance(one, Call) and self._is_lowered(one) for one in _parts(expr))
@@ -194,6 +209,61 @@ class _Lowering:
         ]
         count = Call(line, copy.deepcopy(items), "size", [])
         return [For(line, at, None, Call(line, None, "range", [Const(line, 1), count]), body)]
+
+
+def local_dictionaries(function: Function) -> list[Declare]:
+    """Locals that hold a dictionary whose keys are not known: they begin as `{}`, or with other keys than texts.
+
+    A function that calls itself has several of each at once, which no member can keep.
+    """
+    calls = [one for part in every_statement(function.body) for held in _held(part) for one in _parts(held)]
+    if any(isinstance(one, Call) and one.name == function.name for one in calls):
+        return []
+    return [
+        one
+        for one in every_statement(function.body)
+        if isinstance(one, Declare) and isinstance(one.value, DictLiteral) and not _has_texts_as_keys(one.value)
+    ]
+
+
+def _held(statement: Stmt) -> list[Expr]:
+    found = [getattr(statement, one.name) for one in dataclasses.fields(statement) if one.init]
+    return [one for one in found if isinstance(one, Expr)]
+
+
+def _has_texts_as_keys(value: DictLiteral) -> bool:
+    return bool(value.keys) and all(isinstance(one, Const) and isinstance(one.value, str) for one in value.keys)
+
+
+def keep_dictionary(body: list[Stmt], declared: Declare, name: str) -> None:
+    """Makes a local dictionary a member of this name: it is filled anew where it was declared."""
+    for one in body:
+        _rename(one, declared.name, name)
+    _replace(body, declared, Assign(declared.line, Name(declared.line, name), "", declared.value))  # type: ignore[arg-type]
+
+
+def _rename(held: Any, old: str, new: str) -> None:
+    if isinstance(held, list | tuple):
+        for one in held:
+            _rename(one, old, new)
+    elif dataclasses.is_dataclass(held) and not isinstance(held, type):
+        if isinstance(held, Name) and held.name == old:
+            held.name = new
+        for one in dataclasses.fields(held):
+            if one.init:
+                _rename(getattr(held, one.name), old, new)
+
+
+def _replace(held: Any, old: Stmt, new: Stmt) -> None:
+    if isinstance(held, list):
+        held[:] = [new if one is old else one for one in held]
+    if isinstance(held, list | tuple):
+        for one in held:
+            _replace(one, old, new)
+    elif dataclasses.is_dataclass(held) and not isinstance(held, type | Expr):
+        for one in dataclasses.fields(held):
+            if one.init:
+                _replace(getattr(held, one.name), old, new)
 
 
 def _value(body: list[Stmt]) -> Expr | None:

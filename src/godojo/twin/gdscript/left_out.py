@@ -123,6 +123,8 @@ class LeftOut(EngineCalls):
             return True
         if expr.name in effects.PURE_METHODS - self.whole.declared:
             return True
+        if expr.name in ("keys", "values", "find_key") and self.enum_of(expr.receiver) is not None:
+            return True
         if expr.receiver is None and self.cls.declaring(expr.name) is not None:
             return not self.whole.has_effects(self.cls, self.cls.declaring(expr.name), expr.name)
         try:

@@ -126,7 +126,8 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
             continue
         kept = [one for one in cls.members.values() if id(one) in whole.used and not whole.constant_text(one)]
         members = {name: text for one in kept for name, text in _fields(whole, one, kept_as).items()}
-        members |= {one.python: kept_as(one.type) for one in cls.hidden.values()}
+        for one in cls.hidden.values():
+            members |= _fields(whole, one, kept_as)
         base = cls.base.name if cls.base is not None else cls.native
         sources = {one.python: one.name for one in kept if one.python != one.name}
         classes[cls.name] = ClassLayout(

@@ -134,7 +134,7 @@ class WholeWriter(_Writer):
                 items = getattr(value, "items", [])
                 shown = "".join(self.to(one, variable.type.element) + ", " for one in items).rstrip()
                 self.write(f"{variable.python} = ({shown})", variable.line)
-            elif variable.type not in VALUES and not isinstance(variable.type, ObjectType | DictType):
+            elif variable.type not in VALUES and not isinstance(variable.type, ObjectType):
                 self.write(f"{variable.python} = {self.to(value, variable.type)}", variable.line)
 
     def _function(self, function: Function) -> None:
@@ -473,6 +473,11 @@ class WholeWriter(_Writer):
             case Ternary() if expr.condition.folded is not None:
                 chosen = expr.then if expr.condition.folded else expr.other
                 return self.to(chosen, expr.type, ATOM), ATOM
+            case Ternary(type=ArrayType() as kind):
+                sides = [self.to(one, kind, 2) for one in (expr.then, expr.other)]
+                empty = builtins.new_array(kind, [], expr.line)  # members are of another type than other arrays
+                then, other = (f"copied({empty}, {one})" for one in sides)
+                return f"{then} if {self.truth(expr.condition, 2)[0]} else {other}", 1
             case Unary(op="not") if isinstance(expr.value.type, RefType) and expr.value.folded is None:
                 return f"{self._null_test()}({self.text(expr.value)})", ATOM
             case Unary(op="not") if expr.value.type in (FLOAT, NUMBER) and self._may_be_null(expr.value):

@@ -11,7 +11,7 @@ from godojo.twin.gdscript.class_inference import ClassInference
 from godojo.twin.gdscript.effects import Effects, parts
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.infer import every_statement
-from godojo.twin.gdscript.lambdas import lower
+from godojo.twin.gdscript.lambdas import keep_dictionary, local_dictionaries, lower
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
@@ -34,6 +34,7 @@ from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
     Conflict,
+    MapType,
     Type,
     join,
     ref,
@@ -82,6 +83,10 @@ class WholeReach(WholeTree):
         if key not in cls.functions:
             function = copy_function(find(), key[0])
             lower(function, lambda name: cls.declaring(name) is not None)
+            for one in local_dictionaries(function):
+                label = f"{function.name.strip('_')}_{one.name}_{one.line}"
+                name = self.hidden(cls, label, MapType(), [["Dictionary", []]] * len(cls.nodes))
+                keep_dictionary(function.body, one, name)
             function.python = python_name(python)
             cls.functions[key] = function
             self._split(cls, function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -205,7 +206,7 @@ class WholeTypes:
             return self.number(f"{variable.owner.name}_{variable.name}", text)
         if kind == "String":
             return str(self.string(held))
-        if named(kind, {}) in VALUES[:4]:
+        if named(kind, {}) in VALUES[:4] and all(map(math.isfinite, held)):
             shown = held if kind.endswith("i") else map(float, held)
             return f"{kind}({', '.join(map(repr, shown))})"
         if kind == "Rect2":
