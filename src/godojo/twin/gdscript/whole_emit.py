@@ -474,10 +474,9 @@ class WholeWriter(_Writer):
                 chosen = expr.then if expr.condition.folded else expr.other
                 return self.to(chosen, expr.type, ATOM), ATOM
             case Ternary(type=ArrayType() as kind):
-                sides = [self.to(one, kind, 2) for one in (expr.then, expr.other)]
                 empty = builtins.new_array(kind, [], expr.line)  # members are of another type than other arrays
-                then, other = (f"copied({empty}, {one})" for one in sides)
-                return f"{then} if {self.truth(expr.condition, 2)[0]} else {other}", 1
+                sides = [f"copied({empty}, {self.to(one, kind, 2)})" for one in (expr.then, expr.other)]
+                return f"{sides[0]} if {self.truth(expr.condition, 2)[0]} else {sides[1]}", 1
             case Unary(op="not") if isinstance(expr.value.type, RefType) and expr.value.folded is None:
                 return f"{self._null_test()}({self.text(expr.value)})", ATOM
             case Unary(op="not") if expr.value.type in (FLOAT, NUMBER) and self._may_be_null(expr.value):
