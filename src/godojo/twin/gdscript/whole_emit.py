@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from godojo.twin.gdscript import builtins, operators
 from godojo.twin.gdscript.class_inference import ClassInference
-from godojo.twin.gdscript.emit import _Writer
-from godojo.twin.gdscript.infer import ends, every_statement
+from godojo.twin.gdscript.dispatch_emit import Dispatchers, returns_members
+from godojo.twin.gdscript.infer import ends
 from godojo.twin.gdscript.live import LiveClass, common
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
@@ -46,7 +45,6 @@ from godojo.twin.gdscript.types import (
     NIL,
     NULL,
     NUMBER,
-    NUMBERS,
     SEEN,
     STRING,
     TEXT,
@@ -77,7 +75,7 @@ def kept_as(kind: Type | None) -> str:
     return "float" if kind is NUMBER else str(kind)
 
 
-class WholeWriter(_Writer):
+class WholeWriter(Dispatchers):
     """Writes the module."""
 
     def __init__(self, whole: Whole) -> None:
@@ -97,7 +95,7 @@ class WholeWriter(_Writer):
                 self._observation(cls, function)
         for cls in by_class:
             self._ticks(cls)
-        self._dispatchers()
+        self.write_dispatchers()
         body, self.lines = self.lines, []
         self._script_constants()
         numbers = [f"{name} = {text}" for name, text in self.whole.numbers.items()]
@@ -252,7 +250,7 @@ class WholeWriter(_Writer):
         if value is None or value.place is None or not isinstance(value.type, ArrayType):
             return False
         assert self.function is not None
-        return value.place.variable is not None and len(_returns_members(self.function)) > 1
+        return value.place.variable is not None and len(returns_members(self.function)) > 1
 
     def _stop(self, statement: Stop) -> None:
         assert self.function is not None
@@ -524,89 +522,3 @@ class WholeWriter(_Writer):
             assert value is not None
             given.append(self.to(value, param.variable.type))
         return given
-
-    # --- functions that choose by class -----------------------------------------------------------------------------
-
-    def _dispatchers(self) -> None:
-        done: set[str] = set()
-        while True:
-            waiting = [name for name in self.whole.dispatches if name not in done]
-            if not waiting:
-                return
-            for name in waiting:
-                done.add(name)
-                found: Any = self.whole.dispatches[name][1]
-                if name.startswith("get_") and isinstance(found, tuple):
-                    self._member_dispatchers(name, *found)
-                else:
-                    self._call_dispatcher(name, found)
-
-    def _cases(self, groups: list[list[LiveClass]]) -> list[tuple[int, str]]:
-        """The groups in the order in which they are tested, derived classes first, each with its test."""
-        order = sorted(range(len(groups)), key=lambda i: -max(len(one.chain()) for one in groups[i]))
-        return [(i, " or ".join(f"is_{one.name}(node)" for one in groups[i])) for i in order]
-
-    def _member_dispatchers(
-        self, name: str, groups: list[list[LiveClass]], places: list[Place], kind: Type | None
-    ) -> None:
-        cases = self._cases(groups)
-        assert kind is not None
-        self.lines += ["", "", "@kernel", f"def {name}(node):"]
-        for i, (at, test) in enumerate(cases):
-            place = places[at]
-            assert place.type is not None
-            owner = f"{common(groups[at])}(node)"
-            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.read) if "{r}" in place.read else place.read
-            text = self._converted(text, ATOM, place.type, kind)[0]
-            if i < len(cases) - 1:
-                self.lines += [f"    if {test}:", f"        return {text}"]
-            else:
-                self.lines.append(f"    return {text}")
-        if not all(one.write for one in places):
-            return
-        self.lines += ["", "", "@kernel", f"def s{name[1:]}(node, value):"]
-        for i, (at, test) in enumerate(cases):
-            place = places[at]
-            assert place.type is not None
-            owner = f"{common(groups[at])}(node)"
-            value = self._converted("value", ATOM, kind, place.type)[0]
-            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.write).replace("{v}", value)
-            word = "if" if i == 0 else "elif"
-            self.lines += [f"    {word} {test}:", f"        {text}"]
-
-    def _call_dispatcher(self, name: str, targets: list[tuple[LiveClass, Function]]) -> None:
-        params = [one.name for one in targets[0][1].params]
-        params = [f"{one}_" if one in ("node",) else one for one in params]
-        self.lines += ["", "", "@kernel", f"def {name}({', '.join(['node', *params])}):"]
-        cases = self._cases([[cls] for cls, _ in targets])
-        results = [one.result.type for _, one in targets if one.result is not None]
-        wanted: Type | None = results[0]
-        if any(one is not wanted for one in results) and all(one in (BOOL, *NUMBERS) for one in results):
-            wanted = FLOAT
-        some_members = any(True in _returns_members(one) for _, one in targets)
-        for i, (at, test) in enumerate(cases):
-            cls, function = targets[at]
-            given = []
-            for param, other, shown in zip(function.params, targets[0][1].params, params, strict=True):
-                assert param.variable is not None
-                assert other.variable is not None
-                if param.variable.type is not None and other.variable.type is not None:
-                    shown = self._converted(shown, ATOM, other.variable.type, param.variable.type)[0]
-                given.append(shown)
-            text = f"{function.python}({', '.join([f'{cls.name}(node)', *given])})"
-            result = function.result.type if function.result is not None else None
-            if result is not None and wanted is not None and result is not NULL:
-                text = self._converted(text, ATOM, result, wanted)[0]
-            if isinstance(wanted, ArrayType) and some_members:
-                text = f"copied({builtins.new_array(wanted, [], function.line)}, {text})"
-            word = "return " if wanted is not NULL else ""
-            if i < len(cases) - 1 or not word:
-                self.lines += [f"    {'if' if i == 0 else 'elif'} {test}:", f"        {word}{text}"]
-            else:
-                self.lines.append(f"    {word}{text}")
-
-
-def _returns_members(function: Function) -> set[bool]:
-    """Whether a function returns arrays that are members, or others, or both: to Numba they are of different types."""
-    returns = [one.value for one in every_statement(function.body) if isinstance(one, Return)]
-    return {one.place is not None and one.place.variable is not None for one in returns if one is not None}
