@@ -162,7 +162,7 @@ def print_parity(found: "Parity") -> None:
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        out.print(line, markup=False, emoji=False, soft_wrap=True)
+        out.print(line, markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -203,9 +203,9 @@ def report(
         return
     for one in scripts:
         for line, reason in one.refused:
-            out.print(f"{one.path}:{line}: {reason}", markup=False, emoji=False, soft_wrap=True)
+            out.print(f"{one.path}:{line}: {reason}", markup=False, soft_wrap=True)
         for line, call in one.left_out:
-            out.print(f"{one.path}:{line}: left out: {call}", markup=False, emoji=False, soft_wrap=True)
+            out.print(f"{one.path}:{line}: left out: {call}", markup=False, soft_wrap=True)
     whole = sum(not one.refused for one in scripts)
     out.print(
         f"{understood} of {lines} lines understood ({understood / max(lines, 1):.0%}); "
@@ -230,4 +230,4 @@ def compile_(
     if not script.is_file():
         raise GodojoError(f"there is no script {script}")
     extras.require("twin", out.print)
-    out.print(compile_script(script).source, markup=False, emoji=False, highlight=False, soft_wrap=True, end="")
+    out.print(compile_script(script).source, markup=False, highlight=False, soft_wrap=True, end="")

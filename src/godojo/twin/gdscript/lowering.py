@@ -1,7 +1,8 @@
-"""Functions inside functions: `points.filter(func(p): return p.x > 0)` becomes a loop before its statement.
+"""What is written as simpler statements before types are known.
 
-Only methods of arrays call them, with a lambda or with the name of a method. A lambda for anything else stays, and is
-refused. Calls of groups become loops as well.
+Functions inside functions: `points.filter(func(p): return p.x > 0)` becomes a loop before its statement. Only methods of
+arrays call them, with a lambda or with the name of a method; a lambda for anything else stays, and is refused. Calls of
+groups become loops as well, and local dictionaries become members.
 """
 
 from __future__ import annotations
