@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from godojo.twin.scene.snapshot import ResourceInfo
 from tests.twin_scripts import compiled, run, snapshot
@@ -260,3 +261,16 @@ def test_groups_constant_dictionaries_and_local_ones() -> None:
         world.call("P", "_physics_process", np.float64(0.5))
     assert world.paths["P"].sum == 1.0 + 4.0 + 200.0 + 1.5  # type: ignore[attr-defined]
     assert world.paths["B"].poked == 1.0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("shapes", [1, 2])
+def test_signals_of_shapes_need_bodies_of_one_shape(shapes: int) -> None:
+    scripts = {
+        "res://p.gd": "extends Node3D\nvar n := 0\nfunc _on_shape(_rid, area, _at, own):\n\tif area != null:\n\t\tn += own\n"
+    }
+    nodes = [("P", "Node3D", "res://p.gd", {"n": ["int", 0]}), ("P/A", "Area3D", None, {})]
+    nodes += [(f"P/A/S{i}", "CollisionShape3D", None, {}) for i in range(shapes)]
+    tree = snapshot(scripts, nodes, connections=[("P/A", "area_shape_entered", "P", "_on_shape")])
+    program = compiled(tree, scripts)
+    assert [line for _, line, _ in program.refusals] == [3] * (shapes - 1)
+    assert (("P", "_on_shape") in program.methods) is (shapes == 1)

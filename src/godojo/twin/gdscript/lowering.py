@@ -1,8 +1,8 @@
 """What is written as simpler statements before types are known.
 
-Functions inside functions: `points.filter(func(p): return p.x > 0)` becomes a loop before its statement. Only methods of
-arrays call them, with a lambda or with the name of a method; a lambda for anything else stays, and is refused. Calls of
-groups become loops as well, and local dictionaries become members.
+Functions inside functions: `points.filter(func(p): return p.x > 0)` becomes a loop before its statement. Only methods
+of arrays call them, with a lambda or with the name of a method; a lambda for anything else stays, and is refused. Calls
+of groups become loops as well, and local dictionaries become members.
 """
 
 from __future__ import annotations

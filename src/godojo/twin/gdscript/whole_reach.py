@@ -11,8 +11,8 @@ from godojo.twin.gdscript.class_inference import ClassInference
 from godojo.twin.gdscript.effects import Effects, parts
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.infer import every_statement
-from godojo.twin.gdscript.lowering import keep_dictionary, local_dictionaries, lower
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
+from godojo.twin.gdscript.lowering import keep_dictionary, local_dictionaries, lower
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
     Assign,
