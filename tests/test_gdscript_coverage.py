@@ -266,7 +266,7 @@ def test_groups_constant_dictionaries_and_local_ones() -> None:
 @pytest.mark.parametrize("shapes", [1, 2])
 def test_signals_of_shapes_need_bodies_of_one_shape(shapes: int) -> None:
     scripts = {
-        "res://p.gd": "extends Node3D\nvar n := 0\nfunc _on_shape(_rid, area, _at, own):\n\tif area != null:\n\t\tn += own\n"
+        "res://p.gd": "extends Node3D\nvar n := 0\nfunc _on_shape(_rid, area, _at, own):\n\tif area:\n\t\tn += own\n"
     }
     nodes = [("P", "Node3D", "res://p.gd", {"n": ["int", 0]}), ("P/A", "Area3D", None, {})]
     nodes += [(f"P/A/S{i}", "CollisionShape3D", None, {}) for i in range(shapes)]
