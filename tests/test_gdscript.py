@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from godojo.cli import app
 from godojo.twin.gdscript import ScriptRefused, compile_script, compile_text, load_numba, load_plain
 from tests.conftest import ROOT
 from tests.doc_pages import blocks
@@ -112,11 +114,29 @@ def test_report_counts_lines_and_names_the_rest(
 ) -> None:
     (tmp_path / "good.gd").write_text("extends Node\n# why\nvar x = 1\n\nfunc f():\n\tx += 1\n", encoding="utf-8")
     (tmp_path / "bad.gd").write_text("extends Node\nfunc f():\n\tmove_and_slide()\n", encoding="utf-8")
+    (tmp_path / "project.godot").touch()
     done = godojo("twin", "report", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
         "bad.gd:3: move_and_slide() is not compiled\n6 of 7 lines understood (86%); 1 of 2 scripts compile whole\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("verb", "reason"),
+    [
+        ("build", "is no Godot project"),
+        ("check", "is no Godot project"),
+        ("report", "is no Godot project"),
+        ("compile", "there is no script"),
+    ],
+)
+def test_nothing_is_installed_for_what_is_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, reason: str
+) -> None:
+    monkeypatch.setattr("godojo.extras.require", lambda *_: pytest.fail("something would be installed"))
+    found = CliRunner().invoke(app, ["twin", verb, str(tmp_path / "nowhere")])
+    assert reason in str(found.exception)
 
 
 def test_a_missing_script_is_one_line(tmp_path: Path) -> None:

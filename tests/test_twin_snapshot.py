@@ -3,6 +3,7 @@
 import copy
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -10,8 +11,11 @@ import numpy as np
 import pytest
 
 from godojo.engines.base import RoleArrays
+from godojo.engines.godot.game_source import GameSource
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart
+from godojo.training.args import TrainArgs
+from godojo.training.twins import uses_twin
 from godojo.twin.gate import Recording, compare, random_actions, table
 from godojo.twin.scene.snapshot import Snapshot, read_snapshot, snapshot_bytes, snapshot_of, write_snapshot
 
@@ -132,6 +136,23 @@ def test_the_gate_forgives_one_decision_and_not_more() -> None:
     late = compare([(godot, _recording(jumper, ends_at=23))])
     assert late.line("episode ends that agree").value == 0.0
     assert "episode end of a 0 is 1 in the engine and 0 in the twin" in late.first_difference
+
+
+@pytest.mark.parametrize(("engine", "twin_s", "is_used"), [(None, 0.001, True), (None, 0.1, False), ("sim", 0.1, True)])
+def test_the_faster_of_twin_and_engine_is_trained_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str | None, twin_s: float, is_used: bool
+) -> None:
+    jumper = read_snapshot(FOLDER / "jumper.json")
+    godot, twin = _recording(jumper), _recording(jumper)
+    godot.step_s, twin.step_s = 0.01, twin_s
+    parity = compare([(godot, twin)])
+    assert parity.engine_speed == 1600.0
+    built = SimpleNamespace(parity=parity)
+    monkeypatch.setattr("godojo.training.twins._built", lambda *_: built)
+    said: list[str] = []
+    args = TrainArgs(project=tmp_path, engine=engine)
+    assert uses_twin(args, GameSource(project=str(tmp_path)), said.append) is is_used
+    assert ("faster than the twin: 1,600" in said[-1]) is not is_used
 
 
 def test_a_body_that_is_lost_is_no_agreement() -> None:

@@ -110,7 +110,7 @@ class World:
     def value(self, value: Any) -> Any:
         kind, *held = value
         match kind:
-            case "null":
+            case "null" | "resource":
                 return None
             case "node":
                 return self.nodes[held[0]]

@@ -20,8 +20,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, emoji=False)  # "a.gd:100: why" is no picture
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 BEAT_S = 5.0
 """Between two lines of progress without a terminal."""

@@ -46,10 +46,9 @@ def build(
       godojo twin build path/to/project
       godojo twin build path/to/project --scene train.tscn --report
     """
-    from godojo import extras
+    _require(project)
     from godojo.twin import build as twins
 
-    extras.require("twin", out.print)
     try:
         built = twins.build_twin(project, scene, action_repeat=action_repeat, say=note, anew=anew)
     except twins.TwinRefused as refused:
@@ -95,11 +94,10 @@ def check(
       godojo twin check path/to/project --policy latest
       godojo twin check path/to/project --scene train.tscn --seeds 8
     """
-    from godojo import extras
+    _require(project)
     from godojo.twin import build as twins
     from godojo.twin import gate
 
-    extras.require("twin", out.print)
     built = twins.build_twin(project, scene, action_repeat=action_repeat, say=note)
     found = twins.check_twin(
         built,
@@ -114,6 +112,15 @@ def check(
         print_parity(found)
     if not found.passes:
         raise typer.Exit(1)
+
+
+def _require(project: Path) -> None:
+    """Refuses a folder that is no Godot project before anything is installed for it."""
+    from godojo import extras
+    from godojo.engines.godot.project_check import require_project
+
+    require_project(project.expanduser().absolute())
+    extras.require("twin", out.print)
 
 
 def _policies(run: str, roles: list[str]) -> "dict[str, Actor]":
@@ -146,6 +153,8 @@ def print_parity(found: "Parity") -> None:
         [
             f"{found.seeds} seeds of {found.seconds:g} s, {found.agents} agents: "
             f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine'}",
+            f"on one core the twin plays {found.twin_speed:,.0f} decisions of agents per second, "
+            f"the engine {found.engine_speed:,.0f}",
             *([f"first difference: {found.first_difference}"] if found.first_difference else []),
         ]
     )
@@ -169,10 +178,9 @@ def report(
 
       godojo twin report path/to/project
     """
-    from godojo import extras
+    _require(project)
     from godojo.twin.gdscript.report import report as report_on
 
-    extras.require("twin", out.print)
     scripts = report_on(project)
     understood, lines = sum(one.understood for one in scripts), sum(one.lines for one in scripts)
     if as_json:
@@ -216,7 +224,10 @@ def compile_(
       godojo twin compile player.gd
     """
     from godojo import extras
+    from godojo.errors import GodojoError
     from godojo.twin.gdscript import compile_script
 
+    if not script.is_file():
+        raise GodojoError(f"there is no script {script}")
     extras.require("twin", out.print)
     out.print(compile_script(script).source, markup=False, highlight=False, soft_wrap=True, end="")

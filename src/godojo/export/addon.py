@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from godojo.engines.godot.project_check import require_project
 from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.resources import godot_sources
@@ -79,9 +80,8 @@ def version_of(config: str) -> str | None:
 
 def install(project: Path, *, force: bool = False) -> Installed:
     """Puts the addon into the project in this folder, or brings it up to date, and switches it on."""
+    require_project(project)
     settings = project / "project.godot"
-    if not settings.is_file():
-        raise GodojoError(f"{project} is no Godot project: there is no project.godot in it")
     target = project / PLACE
     if target.is_symlink() or (project / "addons").is_symlink():
         raise GodojoError(f"{target} is a link to somewhere else; remove the link first")

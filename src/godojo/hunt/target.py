@@ -15,7 +15,7 @@ from godojo.engines.godot.display import display
 from godojo.engines.godot.find import find
 from godojo.engines.godot.launch import Recipe, engine_words, from_binary, from_project, wire_of
 from godojo.engines.godot.project import project_folder
-from godojo.engines.godot.project_check import check_project
+from godojo.engines.godot.project_check import check_project, require_project
 from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.hunt.injection import ADDON, beside_binary, has_autoloads, shadow
@@ -125,8 +125,7 @@ def _place(target: Target) -> tuple[Path, str | None]:
 
 
 def _check_project(project: Path, scene: str | None, target: Target) -> None:
-    if not (project / "project.godot").is_file():
-        raise GodojoError(f"{project} is no Godot project: it has no project.godot")
+    require_project(project)
     check_project(find(), project, scene)
     if target.input_map:
         if not _hears_input(project, scene):

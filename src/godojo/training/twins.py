@@ -38,6 +38,10 @@ def uses_twin(args: TrainArgs, source: GameSource, say: Say) -> bool:
             raise
         say(f"training in the real engine, since {error}")
         return False
+    if parity.passes and parity.is_slower and args.engine != "sim":
+        faster = f"{parity.engine_speed:,.0f} decisions per second and core against {parity.twin_speed:,.0f}"
+        say(f"training in the real engine, which is faster than the twin: {faster}; {option('engine', 'sim')} insists")
+        return False
     if parity.passes:
         say("training on the twin, which agrees with the real engine; the policy is evaluated in both")
         return True

@@ -262,6 +262,9 @@ def _make_room(built: BuiltTwin, fresh: Snapshot, stopped: TwinStopped, tell: Sa
     if built.record.refusals:
         _keep(built)
         raise TwinRefused(built.project, built.record.refusals)
+    if stopped.is_array:
+        tell(f"the game's arrays grow: room for {built.snapshot.array_room} items in each")
+        return
     slots = ", ".join(f"{one.slots} of {one.name}" for one in built.snapshot.pools or () if one.slots > 1)
     tell(f"the game makes nodes while it runs: room for {slots or 'what it frees'}")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.connections import connect_templates
 from godojo.twin.gdscript.program import Program, compile_program
@@ -15,12 +17,14 @@ from godojo.twin.scene.pools import MOST_SLOTS, default_slots, with_pools
 from godojo.twin.scene.snapshot import Snapshot
 
 Read = Callable[[str], str]
+_MOST_ITEMS = 4096
 _GROWTH = 4
 """How much larger a pool gets that is used up: a policy may need more than random play does."""
 
 
 def as_built(built: Snapshot, fresh: Snapshot, read: Read) -> Snapshot:
     """A snapshot of the same game with the pools of a twin that was built."""
+    fresh = msgspec.structs.replace(fresh, array_room=built.array_room)
     if built.pools is None:
         return fresh
     return with_pools(connect_templates(fresh, read), {one.name: one.slots for one in built.pools})
@@ -29,12 +33,14 @@ def as_built(built: Snapshot, fresh: Snapshot, read: Read) -> Snapshot:
 class TwinStopped(GodojoError):
     """A twin that reached what it cannot do."""
 
-    def __init__(self, message: str, is_change: bool = False, pool: str = "") -> None:
+    def __init__(self, message: str, is_change: bool = False, pool: str = "", is_array: bool = False) -> None:
         super().__init__(message)
         self.is_change = is_change
         """Whether a script changes the tree."""
         self.pool = pool
         """The template whose pool has no instance left."""
+        self.is_array = is_array
+        """Whether an array has no room left."""
 
 
 def compile_game(snapshot: Snapshot, read: Read) -> tuple[Snapshot, Program]:
@@ -63,6 +69,10 @@ def with_room_for(snapshot: Snapshot, fresh: Snapshot, read: Read, stopped: Twin
 
     `fresh` is the same snapshot as the engine has it.
     """
+    if stopped.is_array and snapshot.array_room < _MOST_ITEMS:
+        roomy = msgspec.structs.replace(snapshot, array_room=_GROWTH * snapshot.array_room)
+        return roomy, compile_program(roomy, read)
+    fresh = msgspec.structs.replace(fresh, array_room=snapshot.array_room)
     if snapshot.pools is None and stopped.is_change:
         return compile_changing(fresh, read)
     sizes = {one.name: one.slots for one in snapshot.pools or ()}

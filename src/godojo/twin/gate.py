@@ -4,6 +4,7 @@ The game is started once per seed with the probe in it, which seeds the global r
 point and writes where bodies are. The twin begins with the snapshot of that moment and gets the same actions.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -63,6 +64,15 @@ class Parity(msgspec.Struct, frozen=True):
     agents: int
     first_difference: str = ""
     """Where the two first differ, for people."""
+    engine_speed: float = 0.0
+    """Decisions of all agents per second that one process of the game plays."""
+    twin_speed: float = 0.0
+    """The same of the twin, on one core."""
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the twin plays slower than the real engine."""
+        return self.twin_speed < self.engine_speed
 
     @property
     def passes(self) -> bool:
@@ -93,6 +103,8 @@ class Recording(msgspec.Struct):
     """By role: bool [decisions, worlds, agents]."""
     positions: np.ndarray
     """float32 [decisions + 1, bodies, 3]."""
+    step_s: float = 0.0
+    """What a decision takes: the fastest tenth, which neither compiling nor a busy machine changes much."""
 
 
 class Actor(Protocol):
@@ -163,6 +175,7 @@ def play(
         np.full((decisions + 1, len(snapshot.bodies), 3), np.nan, np.float32),
     )
     where: Callable[[int], np.ndarray] | None = getattr(worlds, "body_positions", None)
+    taken = np.empty(decisions)
     for decision in range(decisions + 1):
         for name, role in roles.items():
             found.observations[name][decision] = role.observation
@@ -172,12 +185,15 @@ def play(
             break
         for name, policy in (policies or {}).items():
             actions[name][decision] = _exact(roles[name], policy.act(roles[name].observation))
+        begun = time.perf_counter()
         worlds.step({name: actions[name][decision] for name in roles})
+        taken[decision] = time.perf_counter() - begun
         for name, role in roles.items():
             found.rewards[name][decision] = role.reward
             found.ends[name][decision] = role.terminated | role.truncated
             if name in (policies or {}):
                 policies[name].reset(found.ends[name][decision])  # type: ignore[index]
+    found.step_s = float(np.percentile(taken, 10))
     return found
 
 
@@ -226,7 +242,12 @@ def compare(pairs: Sequence[tuple[Recording, Recording]]) -> Parity:
     agents = sum(array.shape[1] * array.shape[2] for array in one.rewards.values())
     decisions = len(next(iter(one.rewards.values())))
     seconds = decisions * one.snapshot.action_repeat / one.snapshot.ticks_per_second
-    return Parity(lines, len(pairs), seconds, agents, first)
+    return Parity(lines, len(pairs), seconds, agents, first, *(_speed(agents, one) for one in zip(*pairs, strict=True)))
+
+
+def _speed(agents: int, played: Sequence[Recording]) -> float:
+    step_s = min(one.step_s for one in played)
+    return agents / step_s if step_s > 0.0 else 0.0
 
 
 def random_actions(roles: Mapping[str, RoleArrays], decisions: int, seed: int) -> dict[str, np.ndarray]:

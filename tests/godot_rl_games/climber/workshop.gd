@@ -8,6 +8,8 @@ var hits := 0
 var counted := 0
 var inside := 0
 var noise := 0.0
+var trail: Array[Array] = []
+var words: Array[float] = []
 var stunned := false
 var walker: CharacterBody3D
 var turret: Node3D
@@ -18,8 +20,9 @@ var controller: AIController3D
 
 func _ready():
 	walker = _body(CharacterBody3D.new(), Vector3(0, 0.5, 0), Vector3(0.8, 0.8, 0.8), "Walker")
-	_body(StaticBody3D.new(), Vector3(4, 0.5, 0), Vector3(0.5, 2, 8), "Wall")
-	_body(StaticBody3D.new(), Vector3(-4, 0.5, 0), Vector3(0.5, 2, 8), "Fence")
+	# Far enough from the door's ends: what is wedged is pushed in the broad phase's order.
+	_body(StaticBody3D.new(), Vector3(4.5, 0.5, 0), Vector3(0.5, 2, 8), "Wall")
+	_body(StaticBody3D.new(), Vector3(-4.5, 0.5, 0), Vector3(0.5, 2, 8), "Fence")
 	door = _body(StaticBody3D.new(), Vector3(0, 0.5, 2), Vector3(6, 2, 0.5), "Door")
 	for side in [-1, 1]:
 		var area: Area3D = _body(
@@ -94,6 +97,24 @@ func _physics_process(delta):
 	%Lamp.position.x += controller.move.x * delta
 	var cell: Vector3i = walker.position
 	noise = noise * 0.9 + cell.distance_to(Vector3i.ZERO) * 0.01
+	_remember(controller.move)
+
+
+## Rows of an array, functions inside functions, a dictionary of the function's own.
+func _remember(move: Vector2):
+	trail.push_back([move.x, move.y, walker.position.x])
+	if trail.size() > 3:
+		trail.pop_front()
+	trail[-1][2] += 1.0
+	var xs = []
+	var signs := {}
+	for row in trail:
+		xs.append_array(row)
+		signs[row[0] > 0.0] = signs.get(row[0] > 0.0, 0) + 1
+	xs.sort_custom(func(a, b): return a > b)
+	var small = xs.filter(func(x): return absf(x) < 0.5)
+	words = [xs[0], small.size(), signs.get(true, 0)]
+	words.append(xs.slice(1, 3).reduce(func(sum, x): return sum + x, 0.0))
 
 
 func _rest():

@@ -13,6 +13,7 @@ func get_obs() -> Dictionary:
 	obs.append_array(
 		[_player.clock.time_left, _player.visits.size(), _player.get_node("%Lamp").position.x]
 	)
+	obs.append_array(_player.words if _player.words.size() > 0 else [0.0, 0.0, 0.0, 0.0])
 	return {"obs": obs}
 
 

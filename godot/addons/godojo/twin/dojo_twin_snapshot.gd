@@ -208,7 +208,8 @@ func _engine(is_3d: bool) -> String:
 
 
 func _settings() -> Dictionary:
-	var found: Dictionary = {}
+	var screen := _probe.get_viewport().get_visible_rect().size
+	var found: Dictionary = {"godojo/viewport_size": _value(screen)}
 	for property in ProjectSettings.get_property_list():
 		var title: String = property["name"]
 		if title.begins_with("physics/"):

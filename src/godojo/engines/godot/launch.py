@@ -9,7 +9,7 @@ from pathlib import Path
 from godojo.bridge.listener import WIRES, Wire
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project
-from godojo.engines.godot.project_check import check_project, warnings_about
+from godojo.engines.godot.project_check import check_project, require_project, warnings_about
 from godojo.engines.godot.templates import drawing_env
 from godojo.errors import GodojoError, option, unknown
 
@@ -65,8 +65,7 @@ def from_project(
 ) -> Recipe:
     """A user's Godot project, imported first as the editor does; nothing else is written there."""
     place = Path(folder).expanduser().absolute()
-    if not (place / "project.godot").is_file():
-        raise GodojoError(f"{place} is no Godot project: it has no project.godot")
+    require_project(place)
     engine = find()
     check_project(engine, place, scene)
     if say is not None and not (place / ".godot").is_dir():

@@ -15,6 +15,12 @@ _GODOT_4 = 5
 _NAMED = 3
 
 
+def require_project(folder: Path) -> None:
+    """Refuse a folder that holds no Godot project."""
+    if not (folder / "project.godot").is_file():
+        raise GodojoError(f"{folder} is no Godot project: it has no project.godot")
+
+
 def check_project(engine: Engine, folder: Path, scene: str | None) -> None:
     """Refuse a project that this engine cannot play, or that has no such scene."""
     text = _text(folder / "project.godot")

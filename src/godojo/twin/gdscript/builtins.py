@@ -36,7 +36,7 @@ from godojo.twin.gdscript.types import (
 
 _FLOATS = {
     1: "sin cos tan sinh cosh tanh asin acos atan exp log sqrt deg_to_rad rad_to_deg",
-    2: "atan2 fmod fposmod angle_difference pingpong",
+    2: "atan2 fmod fposmod angle_difference pingpong ease",
     3: "lerp_angle inverse_lerp smoothstep move_toward rotate_toward wrapf",
     5: "remap",
 }
@@ -262,6 +262,8 @@ def constant_value(owner: str, name: str) -> Plan | None:
     kind = next((one for one in VALUES if one.name == owner), None)
     if kind is None:
         return None
+    if name == "INF" and owner in ("Vector2", "Vector3"):
+        return Plan(f"{owner}({', '.join(['INF'] * _SIZED[kind])})", [], kind)
     if name == "IDENTITY" and owner in _IDENTITIES:
         return Plan(_IDENTITIES[owner], [], kind)
     numbers = VECTOR_CONSTANTS.get(owner, {}).get(name)
@@ -463,6 +465,10 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
             raise Refusal(line, f"{name}({args[0]}) in {kind}: the types must be the same")
         word = {"has": "contains"}.get(name, name)
         return Plan(f"{word}({{r}}, {{0}})", [element], BOOL if name == "has" else INT)
+    if name == "slice" and args in ([INT], [INT, INT]):
+        part = ArrayType(element, kind.root.fixed, kind.root.narrow, kind.root.name)
+        end = "{1}" if len(args) == 2 else "size({r})"
+        return Plan(f"sliced({array_maker(kind, line)}(), {{r}}, {{0}}, {end})", [INT] * len(args), part)
     if name == "duplicate" and not args:
         copy = ArrayType(element, kind.root.fixed, kind.root.narrow, kind.root.name)
         return Plan("duplicate({r})", [], copy)

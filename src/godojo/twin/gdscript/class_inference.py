@@ -27,6 +27,7 @@ from godojo.twin.gdscript.nodes import (
     Match,
     Name,
     NodeAt,
+    Param,
     Return,
     Stmt,
     Stop,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from godojo.twin.gdscript.whole import Whole
 
 
-from godojo.twin.gdscript.class_expressions import ClassExpressions
+from godojo.twin.gdscript.seen import Seen
 
 _WORLD = {one.python for one in api.METHODS.values()}
 _WORLD |= {word for one in api.PROPERTIES.values() for word in (one.getter, one.setter)}
@@ -64,7 +65,7 @@ _WORLD |= {"is_null", "world_random"}
 """Names that generated code calls, which no local may have."""
 
 
-class ClassInference(ClassExpressions):
+class ClassInference(Seen):
     """One class's walk over the functions that are reached."""
 
     def __init__(self, whole: Whole, cls: LiveClass) -> None:
@@ -91,7 +92,19 @@ class ClassInference(ClassExpressions):
     def walk_function(self, function: Function) -> None:
         self.declaring = function.path
         function.walked.clear()
-        self._function(function)
+        outside = function.static and all(one.path != function.path for one in self.cls.links())
+        if not outside:
+            self._function(function)
+            return
+        # A static function of another script sees the constants of that script, and no members.
+        own, self.globals, self.foreign = self.globals, Scope(), self.tree.script(function.path)
+        self.globals.used |= own.used
+        for constant in self.foreign.constants:
+            self.globals.add(self.whole.script_constant(self.foreign, constant))
+        try:
+            self._function(function)
+        finally:
+            self.globals, self.foreign = own, None
 
     def _fix(self, variable: Variable, declared: str, line: int) -> None:
         kind = self.named(declared)
@@ -117,6 +130,14 @@ class ClassInference(ClassExpressions):
                 self._attempt(function, lambda p=param: self._fix(p.variable, p.declared, p.line))
             elif function.name in ("_process", "_physics_process"):
                 param.variable.type = FLOAT
+
+    def _default(self, param: Param) -> None:
+        """`func set_action(action = null)` takes null only where a call leaves the action out."""
+        variable = param.variable
+        assert variable is not None
+        nullable = variable.nullable
+        super()._default(param)
+        variable.nullable = nullable or (variable.nullable and param.omitted)
 
     def _block(self, body: list[Stmt], *variables: Variable) -> None:
         outer, self.scope = self.scope, Scope(self.scope)
@@ -158,6 +179,8 @@ class ClassInference(ClassExpressions):
             super()._statement(statement)
 
     def _if(self, statement: If) -> None:
+        if self.if_seen(statement):
+            return
         for condition, body in statement.branches:
             if self.fold(condition) is False:
                 continue
@@ -208,10 +231,17 @@ class ClassInference(ClassExpressions):
         if dropped:
             self.require_pure(statement.value)
             target.type = None
+            variable = self.scope.find(target.name) if isinstance(target, Name) else None
+            if variable is not None and variable.member:
+                self.whole.mark_assigned(variable)  # whether it is null is not known any more
             self.whole.leave_out(self.declaring, statement.line, dropped)
             return
         if isinstance(target, Attribute) and target.name == "seed" and self.value(target.value) is RANDOM:
             self.value(statement.value)
+            return
+        if isinstance(target, Attribute) and isinstance(self._kind_of_owner(target), MapType):
+            target = statement.target = Index(target.line, target.value, Const(target.line, target.name))
+        if self.clears_rows(statement):
             return
         at: Expr = target
         self.written = {id(at)}
@@ -225,6 +255,11 @@ class ClassInference(ClassExpressions):
         place = target.place
         if place is not None and not place.write and self.last:
             raise Refusal(statement.line, "this cannot be assigned to")
+
+    def _kind_of_owner(self, target: Attribute) -> Type | None:
+        if not isinstance(target.value, Name) or self.scope.find(target.value.name) is None:
+            return None
+        return self.value(target.value)
 
     def variable_of(self, target: Expr) -> Variable | None:
         if target.place is not None:
@@ -263,6 +298,10 @@ class ClassInference(ClassExpressions):
             if not self.repeatable(target):
                 raise Refusal(statement.line, "a component of the result of a call cannot be set")
             self._store(target.value, target.value.type, Assign(statement.line, target.value, "", target.value))
+            return
+        row = self.cell(target)
+        if row is not None:
+            self.store_cell(statement, row, kind)
             return
         if isinstance(target, Index) and isinstance(target.value.type, ArrayType) and target.value.type.root.frozen:
             raise Refusal(statement.line, "changing a row of an array of arrays is not compiled")
@@ -311,6 +350,10 @@ class ClassInference(ClassExpressions):
                 self._set_deferred(statement, call)
                 return
             if call.name == "call_deferred" and self._call_deferred(statement, call):
+                return
+            if self.is_seen(call):
+                self.require_seen(call)
+                self._drop(statement, f"{call.name}() of what is only seen")
                 return
             dropped = self.without_effect(call)
             if not dropped and self.adds_nothing(call):
@@ -385,6 +428,9 @@ class ClassInference(ClassExpressions):
             self.dropping -= 1
 
     def _require_pure(self, expr: Expr) -> None:
+        if isinstance(expr, Call) and self.is_seen(expr):
+            self.require_seen(expr)
+            return
         if isinstance(expr, Call):
             if expr.receiver is not None and not isinstance(expr.receiver, Name):
                 self.require_pure(expr.receiver)

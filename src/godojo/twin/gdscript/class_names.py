@@ -76,14 +76,14 @@ class ClassNames(LeftOut):
             if variable.type is None and self.last:
                 raise Refusal(expr.line, f"nothing tells the type of {expr.name} (line {variable.line})")
             return variable.type
-        if expr.name == "self":
+        if expr.name == "self" and self.foreign is None:
             expr.plan = Plan("self", [], self.self_type)
             return self.self_type
         number = self.enum_value("", expr.name)
         if number is not UNKNOWN:
             expr.plan = Plan(self.whole.use_number(expr.name, number), [], INT)
             return INT
-        place = self.place([self.cls], expr.name, expr, on_self=True)
+        place = self.place([self.cls], expr.name, expr, on_self=True) if self.foreign is None else None
         if place is not None:
             expr.place, expr.variable = place, place.variable
             if place.type is None and self.last:
@@ -92,6 +92,10 @@ class ClassNames(LeftOut):
         if expr.name in self.whole.snapshot.autoloads:
             index = self.whole.snapshot.autoloads[expr.name]
             return self.node_place(expr, [index] * len(self.cls.nodes), expr.name)
+        known = self.known_resource(expr, [self.cls]) if self.foreign is None and id(expr) not in self.written else None
+        if known is not None:
+            expr.plan = Plan("self", [], known)
+            return known
         if expr.name == "owner":
             raise Refusal(expr.line, "`owner` is not compiled; use get_parent() or a path")
         if expr.name in builtins.CONSTANTS:
@@ -117,6 +121,8 @@ class ClassNames(LeftOut):
         kind = self.value(owner)
         if isinstance(kind, DictType):
             return self._field(expr, kind, expr.name)
+        if isinstance(kind, MapType):
+            return self.named_value(expr, kind)
         if isinstance(kind, RefType):
             if not kind.classes:
                 if self.last:
@@ -175,6 +181,9 @@ class ClassNames(LeftOut):
         expr.plan = builtins.constant_value(owner, expr.name) or self.singleton_property(owner, expr.name)
         return expr.plan.result if expr.plan is not None else None
 
+    def named_value(self, expr: Attribute, kind: MapType) -> Type | None:
+        raise NotImplementedError
+
     def _field(self, expr: Attribute | Index, kind: DictType, key: str) -> Type | None:
         if key not in kind.fields:
             raise Refusal(expr.line, f"the dictionary has no key {key!r}")
@@ -202,7 +211,21 @@ class ClassNames(LeftOut):
             return self.hit_field(expr, str(key), kind)
         if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType):
             return self._row(expr, kind.element)
+        row = self.cell(expr)
+        if row is not None and isinstance(kind, ArrayType):
+            self.value(expr.index)
+            assert row.value.place is not None
+            rows, starts = self.rows_of(row.value.place)
+            place = f"cell_index({rows}, {starts}, {{1}}, {{0}})"
+            expr.plan = Plan(f"{rows}[{place}]", [INT, INT], kind.element)
+            return kind.element
         return super()._index(expr)
+
+    def cell(self, target: Expr) -> Index | None:
+        raise NotImplementedError
+
+    def rows_of(self, place: Place) -> tuple[str, str]:
+        raise NotImplementedError
 
     def _row(self, expr: Index, row: ArrayType) -> Type:
         """A row of an array of arrays: a copy of it."""
@@ -299,6 +322,9 @@ class ClassNames(LeftOut):
             raise Refusal(line, f"an array of {kind} is not compiled")
         if kind is NIL and array.element is not None and not isinstance(array.element, RefType):
             raise Refusal(line, f"null in {array} is not compiled")
+        if kind is STRING:
+            self.news |= array.put(kind)
+            return
         super().put(array, kind, line)
 
     def assign(self, variable: Variable, kind: Type | None, line: int) -> None:
@@ -333,10 +359,11 @@ class ClassNames(LeftOut):
 
     def enum_value(self, owner: str, name: str) -> Any:
         """The value of an enum's constant; `owner` is empty for a nameless enum."""
-        for link in self.cls.links():
-            assert link.source is not None
-            if name in link.source.enums.get(owner, {}):
-                return link.source.enums[owner][name]
+        sources = [one.source for one in self.cls.links()] if self.foreign is None else [self.foreign]
+        for source in sources:
+            assert source is not None
+            if name in source.enums.get(owner, {}):
+                return source.enums[owner][name]
         first, _, rest = owner.partition(".")
         path = self.tree.by_class_name.get(first)
         if path is not None and name in self.tree.script(path).enums.get(rest, {}):

@@ -52,7 +52,9 @@ SHOWN = {
     "z_index",
 }
 """Properties that only draw, of any node."""
-SHOWN_RESOURCES = r"Material$|Texture|^Environment$|Mesh$|^Shader|^AudioStream|^Gradient|^LabelSettings$|^Theme$"
+SHOWN_RESOURCES = (
+    r"Material(3D)?$|Texture|^Environment$|Mesh$|^Shader|^AudioStream|^Gradient|^LabelSettings$|^Theme$|^StyleBox|^Font"
+)
 PURE_METHODS = {
     "abs",
     "angle_to",
@@ -114,6 +116,8 @@ class Effects:
     def __init__(self, inference: ClassInference, function: Function, only_others: bool = False) -> None:
         self.inference, self.only_others = inference, only_others
         self.locals = {one.name for one in function.params}
+        self.seen: set[str] = set()
+        """Locals that hold what is only seen."""
         self.function = function
 
     def any(self) -> bool:
@@ -126,9 +130,12 @@ class Effects:
         match statement:
             case Declare(name=name, value=value):
                 self.locals.add(name)
+                if value is not None and self._is_seen(value):
+                    self.seen.add(name)
                 return value is not None and self._value(value)
             case Assign(target=target, value=value):
                 local = isinstance(target, Name) and target.name in self.locals
+                local = local or self._is_seen(target)
                 local = local or (self.only_others and self._on_self(target))
                 return self._value(value) or not (local or bool(self.inference.only_shown(target)))
             case Do(value=value):
@@ -172,8 +179,19 @@ class Effects:
     def _value(self, expr: Expr) -> bool:
         return any(isinstance(one, Await) or (isinstance(one, Call) and self._call(one)) for one in list(parts(expr)))
 
+    def _is_seen(self, expr: Expr | None) -> bool:
+        """Whether it is only seen, or a part of such a local."""
+        at = expr
+        while isinstance(at, Attribute | Index | Call) and not self.inference.is_seen(at):
+            at = at.receiver if isinstance(at, Call) else at.value
+        return at is not None and ((isinstance(at, Name) and at.name in self.seen) or self.inference.is_seen(at))
+
     def _call(self, call: Call) -> bool:
         name, receiver, inference = call.name, call.receiver, self.inference
+        if inference.tweens(call):
+            return True
+        if self._is_seen(call):
+            return False
         harmless = PURE_METHODS | api.IGNORED_METHODS | (builtins.VALUE_METHODS if receiver is not None else set())
         if name in harmless - inference.whole.declared:
             return False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from godojo.twin.gdscript import builtins
 from godojo.twin.gdscript.errors import Refusal, TreeRefusal
+from godojo.twin.gdscript.known_objects import KnownObjects
 from godojo.twin.gdscript.live import LiveClass
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
@@ -22,12 +22,13 @@ from godojo.twin.gdscript.nodes import (
 )
 from godojo.twin.gdscript.operators import LEVELS
 from godojo.twin.gdscript.static_nodes import PATHS
-from godojo.twin.gdscript.tree_changes import CHANGES, LISTS, TreeChanges, is_scene
+from godojo.twin.gdscript.tree_changes import CHANGES, LISTS, is_scene
 from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
     INT,
     NULL,
+    RECT2,
     STRING,
     TEXT,
     VECTOR2,
@@ -40,7 +41,6 @@ from godojo.twin.gdscript.types import (
     RefType,
     Type,
     join,
-    known_object,
     object_type,
 )
 from godojo.twin.gdscript.waits import FINISHED
@@ -55,7 +55,7 @@ _TREE = object_type("SceneTree")
 _LEAVES = {"change_scene_to_file", "change_scene_to_packed", "quit", "reload_current_scene"}
 
 
-class EngineCalls(TreeChanges):
+class EngineCalls(KnownObjects):
     """What the scene and the engine add to calls."""
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -108,6 +108,10 @@ class EngineCalls(TreeChanges):
         result = self.value_call(expr, kind, kinds)
         if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(result, ArrayType):
             expr.plan = Plan(f"copied({self.empty(result, expr.line)}, {{r}})", [], result)
+        if isinstance(kind, ArrayType) and expr.name == "slice" and isinstance(result, ArrayType):
+            end = "{1}" if len(expr.args) == 2 else "size({r})"
+            text = f"sliced({self.empty(result, expr.line)}, {{r}}, {{0}}, {end})"
+            expr.plan = Plan(text, [INT] * len(expr.args), result)
         mutates = expr.plan is not None and not expr.plan.pure and "world_random" not in expr.plan.text
         if isinstance(kind, ArrayType) and mutates and (kind.root.frozen or isinstance(kind.element, ArrayType)):
             raise Refusal(expr.line, "changing an array of arrays, or a row of one, is not compiled")
@@ -140,11 +144,19 @@ class EngineCalls(TreeChanges):
         if expr.name == "super":
             assert self.function is not None
             return self._super(expr, self.function.name)
-        if self.cls.declaring(expr.name) is not None:
+        if self.foreign is not None and expr.name in self.foreign.functions:
+            function = self.foreign.functions[expr.name]
+            return self._target(expr, [(self.cls, self.whole.reach_static(self.cls, self.foreign.path, function))])
+        if self.foreign is None and self.cls.declaring(expr.name) is not None:
             return self._reach(expr, [self.cls])
         if expr.name == "get_tree":
             expr.plan = Plan("self", [], _TREE)
             return _TREE
+        size = self.whole.snapshot.settings.get("godojo/viewport_size")
+        if expr.name == "get_viewport_rect" and size is not None:
+            corner = ", ".join(map(repr, map(float, size[1])))
+            expr.plan = Plan(f"Rect2(Vector2(0.0, 0.0), Vector2({corner}))", [], RECT2)
+            return RECT2
         if expr.name == "emit_signal" and expr.args:
             signal = self.folding.value(expr.args[0])
             if isinstance(signal, str) and self.cls.signal(signal):
@@ -325,12 +337,14 @@ class EngineCalls(TreeChanges):
 
     def _object_call(self, expr: Call, kind: ObjectType) -> Type | None:
         if isinstance(kind, KnownObject) and expr.name.startswith("get_") and not expr.args:
-            return self._known_property(expr, kind, expr.name.removeprefix("get_"))
+            return self.known_property(expr, kind, expr.name.removeprefix("get_"))
         if kind.name in api.RAY_HITS and expr.name == "is_empty":
             expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
             return BOOL
         if (kind is _TREE and expr.name in _LEAVES) or expr.name == "instantiate":
             raise TreeRefusal(expr.line, f"{expr.name}() of {kind} is not compiled")
+        if kind is _TREE and expr.name == "get_first_node_in_group":
+            return self.first_of_group(expr)
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
         if method is None or kind is _TREE:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
@@ -340,7 +354,7 @@ class EngineCalls(TreeChanges):
         if kind.name in api.RAY_HITS:
             return self.hit_field(expr, expr.name, kind)
         if isinstance(kind, KnownObject):
-            return self._known_property(expr, kind, expr.name)
+            return self.known_property(expr, kind, expr.name)
         found = api.find_property(kind.name, expr.name)
         if found is None:
             raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
@@ -354,58 +368,6 @@ class EngineCalls(TreeChanges):
             raise Refusal(expr.line, f"{key} of a ray's hit is not compiled")
         expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(fields[key]))
         return expr.plan.result
-
-    def known_resource(self, expr: Attribute, classes: list[LiveClass]) -> KnownObject | None:
-        """`collision_shape.shape`: a resource that every node of these classes has."""
-        found: dict[int, dict[str, Any]] = {}
-        for index in [node for one in classes for node in one.nodes]:
-            value = self.tree.nodes[index].properties.get(expr.name, ["null"])
-            if value[0] != "resource":
-                return None
-            found[index] = self.whole.snapshot.resources[value[1]].properties
-        if not found:
-            return None
-        known = known_object(self.whole.known, expr.name, found)
-        expr.plan = Plan("{r}", [], known)
-        return known
-
-    def _known_node(self, expr: Call, classes: list[LiveClass]) -> Type | None:
-        """`node.get_node("Path")` where that node is only seen: what it has never changes."""
-        asked = self.folding.value(expr.args[0]) if len(expr.args) == 1 else None
-        found: dict[int, dict[str, Any]] = {}
-        for index in [node for one in classes for node in one.nodes]:
-            target = self.tree.resolve(index, asked) if isinstance(asked, str) else None
-            if target is None:
-                continue
-            if not self.whole.is_shown(self.tree.class_of[target]):
-                return None
-            found[index] = self.tree.nodes[target].properties
-        if not found:
-            return None
-        expr.args[0].type = None
-        expr.plan = Plan("{r}", [None], known_object(self.whole.known, str(asked), found))
-        return expr.plan.result
-
-    def _known_property(self, expr: Call | Attribute, kind: KnownObject, name: str) -> Type:
-        """A table of all nodes, by their index; asking one that lacks the property is an error of the game."""
-        values = {index: held[name] for index, held in kind.properties.items() if name in held}
-        held = {value[0] for value in values.values()}
-        if len(held) != 1 or not held <= {"bool", "int", "float", "Vector2", "Vector3"}:
-            raise Refusal(expr.line, f"{name} of {kind.name} is not compiled")
-        word = held.pop()
-        result = self.whole.type_of(word)
-        assert result is not None
-        width = {"Vector2": 2, "Vector3": 3}.get(word, 1)
-        rows = [[0] * width for _ in self.tree.nodes]
-        for index, value in values.items():
-            rows[index] = value[1] if width > 1 else [value[1]]
-        numbers = [number for row in rows for number in row]
-        dtype = {"int": "np.int64", "bool": "np.bool_"}.get(word, "np.float64")
-        table = self.whole.number(f"{kind.name}_{name}", f"np.array({numbers}, {dtype})") if self.last else ""
-        parts = [f"{table}[{width} * {{r}}.node_index + {part}]" for part in range(width)]
-        text = f"{word}({', '.join(parts)})" if width > 1 else f"{table}[{{r}}.node_index]"
-        expr.plan = Plan(text, [], result)
-        return result
 
     def singleton_property(self, owner: str, name: str) -> Plan | None:
         found = api.PROPERTIES.get((owner, name))
@@ -433,7 +395,7 @@ class EngineCalls(TreeChanges):
             expr.plan = Plan("self", [], _TREE)
             return _TREE
         if expr.name in ("get_node", "get_node_or_null"):
-            known = self._known_node(expr, classes)
+            known = self.known_node(expr, classes) or self.node_below(expr, classes)
             if known is not None:
                 return known
         if expr.name == "get_parent" and not expr.args:
@@ -542,6 +504,8 @@ class EngineCalls(TreeChanges):
             expr.receiver = owner if owner is not None else None
             expr.name = "emit_signal"
             expr.args = [Const(expr.line, signal), *args]
+        if expr.receiver is not None:
+            self.value(expr.receiver)
         targets = [(one, self.whole.reach_signal(one, signal, len(args), expr.line)) for one in classes]
         for function in (one for _, one in targets):
             self._own(inner, function)

@@ -15,6 +15,7 @@ from godojo.twin.gdscript.nodes import (
     DictLiteral,
     Expr,
     Index,
+    Lambda,
     Name,
     NodeAt,
     Ternary,
@@ -26,7 +27,6 @@ from godojo.twin.gdscript.nodes import (
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _SPELLING = {"&&": "and", "||": "or", "!": "not"}
 _REASONS = {
-    "lambda": "functions inside functions are not compiled",
     "node_path": "node paths are not compiled",
 }
 _SCENE = "nodes need the scene, which `twin compile` does not have"
@@ -48,6 +48,8 @@ def expression(tree: Any) -> Expr:
     plain = kind.removeprefix("asless_")
     if kind in ("expr", "par_expr", "par_pattern"):
         return expression(children[0])
+    if kind == "lambda":
+        return _lambda(children, line)
     if kind in _REASONS:
         return Unknown(line, _REASONS[kind])
     if kind in ("string", "rstring", "string_name"):
@@ -144,6 +146,16 @@ def _dictionary(children: list[Any], line: int) -> Expr:
         made.keys.append(Const(line_of(one), str(key)) if lua and not hasattr(key, "data") else expression(key))
         made.values.append(expression(value))
     return made
+
+
+def _lambda(children: list[Any], line: int) -> Expr:
+    from godojo.twin.gdscript.parse import block
+
+    args = next(one for one in children[0].children if getattr(one, "data", "") == "func_args")
+    params = [str(one.children[0]) for one in args.children if getattr(one, "data", "") != "trailing_comma"]
+    return Lambda(
+        line, "functions inside functions are compiled for methods of arrays only", params, block(children[1:])
+    )
 
 
 def _chain(children: list[Any], line: int) -> Expr:

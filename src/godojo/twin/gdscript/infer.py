@@ -27,6 +27,7 @@ from godojo.twin.gdscript.nodes import (
     Match,
     Member,
     Name,
+    Param,
     Return,
     Script,
     Stmt,
@@ -194,9 +195,7 @@ class Inference(Expressions):
             if param.declared == "..." and self.last:
                 function.refusals.append((param.line, "a variable number of arguments is not compiled"))
             if param.default is not None:
-                self._statement_step(
-                    function, param.line, lambda p=param: self._initialise(p.variable, p.declared, p.default, p.line)
-                )
+                self._statement_step(function, param.line, lambda p=param: self._default(p))
             if self.last and param.variable.type is None:
                 reason = f"no call in this script tells the type of {param.name}; declare it: `{param.name}: float`"
                 function.refusals.append((param.line, reason))
@@ -209,6 +208,10 @@ class Inference(Expressions):
             result.type, self.news = NULL, True
         if self.last and result.type not in (NULL, None) and not ends(function.body):
             function.refusals.append((function.line, f"{function.name} may end without returning a value"))
+
+    def _default(self, param: Param) -> None:
+        assert param.variable is not None
+        self._initialise(param.variable, param.declared, param.default, param.line)
 
     def _statement_step(self, function: Function, line: int, step: object) -> None:
         try:

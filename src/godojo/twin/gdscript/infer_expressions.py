@@ -293,7 +293,7 @@ class Expressions:
         expr.plan = builtins.method_call(kind, expr.name, known, expr.line)
         if expr.plan is None:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
-        if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(expr.type, ArrayType):
+        if isinstance(kind, ArrayType) and expr.name in ("duplicate", "slice") and isinstance(expr.type, ArrayType):
             self.put(expr.type, kind.element, expr.line)
             expr.plan.result = expr.type
         return self._planned_call(expr)
@@ -343,6 +343,8 @@ class Expressions:
                 raise Refusal(expr.line, f"{function.name}() needs a value for {param.name}")
             if not _is_constant(param.default):
                 raise Refusal(expr.line, f"the default value of {param.name} is no constant")
+            if not param.omitted:
+                param.omitted = self.news = True
         assert function.result is not None
         if function.result.type is None and self.last and function.refusals:
             raise Refusal(expr.line, f"{function.name}() is not compiled (line {function.line})")

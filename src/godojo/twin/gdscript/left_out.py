@@ -29,6 +29,9 @@ _SILENT = {"Input", "DisplayServer", "RenderingServer", "AudioServer", "OS", "Ja
 class LeftOut(EngineCalls):
     """Finds calls and assignments that cannot change the game."""
 
+    def is_seen(self, expr: Expr | None) -> bool:
+        raise NotImplementedError
+
     # --- what is left out -------------------------------------------------------------------------------------------
 
     def only_shown(self, target: Expr) -> str:
@@ -68,7 +71,9 @@ class LeftOut(EngineCalls):
         values = self.tree.values(self.cls, variable.name)
         resources = self.whole.snapshot.resources
         return bool(values) and all(
-            one[0] == "resource" and re.search(effects.SHOWN_RESOURCES, resources[one[1]].class_name) for one in values
+            one[0] == "Color"
+            or (one[0] == "resource" and re.search(effects.SHOWN_RESOURCES, resources[one[1]].class_name))
+            for one in values
         )
 
     def _node_classes(self, expr: Expr) -> list[LiveClass]:
@@ -117,6 +122,8 @@ class LeftOut(EngineCalls):
         if expr.receiver is None and expr.name in ("str", "var_to_str", "len", "is_instance_valid"):
             return True
         if expr.name in effects.PURE_METHODS - self.whole.declared:
+            return True
+        if expr.name in ("keys", "values", "find_key") and self.enum_of(expr.receiver) is not None:
             return True
         if expr.receiver is None and self.cls.declaring(expr.name) is not None:
             return not self.whole.has_effects(self.cls, self.cls.declaring(expr.name), expr.name)

@@ -8,10 +8,10 @@ A dictionary with constant strings as keys that nobody keeps (an observation) is
 from __future__ import annotations
 
 from godojo.twin.gdscript import builtins
-from godojo.twin.gdscript.class_names import ClassNames
 from godojo.twin.gdscript.errors import Refusal
-from godojo.twin.gdscript.nodes import Binary, Call, Const, Expr, Index, Plan
-from godojo.twin.gdscript.types import BOOL, INT, NIL, NULL, MapType, Type
+from godojo.twin.gdscript.nodes import Attribute, Binary, Call, Const, Expr, Index, Plan
+from godojo.twin.gdscript.rows import Rows
+from godojo.twin.gdscript.types import BOOL, INT, NIL, NULL, STRING, MapType, Type
 
 _METHODS: dict[str, tuple[str, int, Type]] = {
     # how it is written, how many keys it takes, and its result
@@ -24,7 +24,7 @@ _METHODS: dict[str, tuple[str, int, Type]] = {
 _PURE = {"has", "size", "is_empty"}
 
 
-class Maps(ClassNames):
+class Maps(Rows):
     """The types of what dictionaries give and take."""
 
     def _index(self, expr: Index) -> Type | None:
@@ -34,6 +34,14 @@ class Maps(ClassNames):
         expr.plan = expr.place = None
         self._key(kind, expr.index)
         expr.plan = Plan("{r}_values[key_index({r}_keys, {r}_slots, {0})]", [kind.keys.element], kind.values.element)
+        return kind.values.element
+
+    def named_value(self, expr: Attribute, kind: MapType) -> Type | None:
+        """`scores.best`."""
+        self.put(kind.keys, STRING, expr.line)
+        self._require_member(expr.value, expr.line)
+        key = self.whole.string_constant(expr.name) if self.last else ""
+        expr.plan = Plan(f"{{r}}_values[key_index({{r}}_keys, {{r}}_slots, {key})]", [], kind.values.element)
         return kind.values.element
 
     def _binary(self, expr: Binary) -> Type | None:

@@ -205,6 +205,14 @@ class Await(Unknown):
 
 
 @dataclass
+class Lambda(Unknown):
+    """`func(a, b): return a < b`: compiled in whole programs only."""
+
+    params: list[str]
+    body: list[Stmt]
+
+
+@dataclass
 class Stmt:
     """A statement."""
 
@@ -338,6 +346,8 @@ class Param:
     declared: str | None
     default: Expr | None
     variable: Variable | None = None
+    omitted: bool = False
+    """Whether a reachable call leaves it to its default."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from godojo.twin.gdscript.types import (
     TRANSFORM3D,
     VALUES,
     VECTOR2,
+    VECTOR2I,
     VECTOR3,
     VECTORS,
     ArrayType,
@@ -82,6 +83,11 @@ def _vectors(op: str, left: Type, right: Type) -> Plan | None:
             return None
         if op in ("+", "-", "*") or (op == "/" and left in FLOAT_VECTORS):
             return _written(op, [left, left], left)
+    if left in INT_VECTORS and (right is left or right is INT) and op in ("/", "%"):
+        return Plan(f"{{0}}.{'divided' if op == '/' else 'remainder'}({{1}})", [left, right], left)
+    if left in INT_VECTORS and right is FLOAT and op in ("*", "/"):
+        wide = VECTOR2 if left is VECTOR2I else VECTOR3
+        return Plan(f"to_{str(wide).lower()}({{0}}) {op} {{1}}", [left, FLOAT], wide, level=LEVELS[op])
     if left in FLOAT_VECTORS and right in NUMBERS and op in ("*", "/"):
         return _written(op, [left, FLOAT], left)
     if right in FLOAT_VECTORS and left in NUMBERS and op == "*":

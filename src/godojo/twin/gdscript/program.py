@@ -7,15 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from godojo.twin.gdscript.types import FLOAT, NUMBER, MapType, Type
+from godojo.twin.gdscript.types import FLOAT, NUMBER, SEEN, STRING, ArrayType, MapType, Type
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.nodes import Variable
     from godojo.twin.gdscript.whole import Whole
     from godojo.twin.scene.snapshot import Snapshot
-
-LEAST_CAPACITY = 16
-"""Member arrays have room for so many items, or for twice as many as they begin with."""
 
 
 @dataclass
@@ -129,7 +126,8 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
             continue
         kept = [one for one in cls.members.values() if id(one) in whole.used and not whole.constant_text(one)]
         members = {name: text for one in kept for name, text in _fields(whole, one, kept_as).items()}
-        members |= {one.python: kept_as(one.type) for one in cls.hidden.values()}
+        for one in cls.hidden.values():
+            members |= _fields(whole, one, kept_as)
         base = cls.base.name if cls.base is not None else cls.native
         sources = {one.python: one.name for one in kept if one.python != one.name}
         classes[cls.name] = ClassLayout(
@@ -164,9 +162,9 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
     )
 
 
-def capacity_for(longest: int) -> int:
+def capacity_for(longest: int, room: int) -> int:
     """For how many items a member array has room that begins with at most so many."""
-    return max(2 * longest, LEAST_CAPACITY)
+    return max(2 * longest, room)
 
 
 def _slots_for(capacity: int) -> int:
@@ -177,8 +175,13 @@ def _slots_for(capacity: int) -> int:
 def _fields(whole: Whole, variable: Variable, kept_as: Callable[[Type | None], str]) -> dict[str, str]:
     """The members that a variable is kept in: a dictionary is three arrays, see `runtime/maps.py`."""
     kind = variable.type
-    if kind is None:
+    if kind is None or kind is SEEN:
         return {}
+    if isinstance(kind, ArrayType) and kind.element is STRING and variable.owner is not None:
+        for cls in whole.tree.derived(variable.owner):
+            for value in whole.tree.values(cls, variable.name):
+                for one in value[1] if len(value) > 1 and isinstance(value[1], list) else ():
+                    whole.string(one[1])
     if not isinstance(kind, MapType):
         return {variable.python: kept_as(kind)}
     keys, values, slots = (f"{variable.python}_{part}" for part in ("keys", "values", "slots"))
@@ -189,7 +192,9 @@ def _fields(whole: Whole, variable: Variable, kept_as: Callable[[Type | None], s
         for node in cls.nodes
     }
     pairs = {node: value[1] if value[0] == "Dictionary" else [] for node, value in live.items()}
-    empty = [["int", 0]] * _slots_for(capacity_for(max(map(len, pairs.values()), default=0)))
+    for text in [one[1] for items in pairs.values() for pair in items for one in pair if one[0] == "String"]:
+        whole.string(text)
+    empty = [["int", 0]] * _slots_for(capacity_for(max(map(len, pairs.values()), default=0), whole.snapshot.array_room))
     for node, items in pairs.items():
         begin = whole.initial.setdefault(node, {})
         begin[keys], begin[values] = ["Array", [one[0] for one in items]], ["Array", [one[1] for one in items]]

@@ -17,6 +17,7 @@ from godojo.twin.gdscript.nodes import (
     Name,
     NodeAt,
     Place,
+    Script,
     Variable,
 )
 from godojo.twin.gdscript.types import (
@@ -53,6 +54,8 @@ class StaticNodes(Inference):
     cls: LiveClass
     folding: Folding
     declaring: str
+    foreign: Script | None = None
+    """The script of a static function that is walked, where it is none of this class's."""
     written: set[int]
     """The target of the assignment that is walked, and its owners."""
 
@@ -207,7 +210,7 @@ class StaticNodes(Inference):
         self.whole.used.pop(id(variable), None)
         place = Place(variable.type, "", on_self=on_self)
         inner = variable.type.element if isinstance(variable.type, ArrayType) else None
-        if len(having) != 1 or variable.assigned or not isinstance(inner, ArrayType):
+        if len(having) != 1 or not isinstance(inner, ArrayType):
             return place
         cls, items, starts = having[0], [], []
         for value in self.tree.values(cls, variable.name):

@@ -156,6 +156,16 @@ class TreeChanges(StaticNodes):
         lists = [self.tree.children[one] if one is not None else [] for one in nodes]
         return self._list_place(expr, lists, self._label(Call(expr.line, receiver, "children", [])) + "children")
 
+    def first_of_group(self, expr: Call) -> Type:
+        """`get_first_node_in_group()`."""
+        group = self.folding.value(expr.args[0]) if expr.args else None
+        members = [one for one in self.tree.nodes if group in one.groups]
+        if not members or any(
+            self.tree.in_pool(one.index) or self.whole.may_go(self.tree.class_of[one.index]) for one in members
+        ):
+            raise Refusal(expr.line, f"the first node of the group {group} is not known before the game runs")
+        return self.node_place(expr, [members[0].index] * len(self.cls.nodes), f"first_{group}")
+
     def _group(self, expr: Call, group: str) -> Type:
         templates = [pool.first + i for pool in self.tree.pools.values() for i in range(pool.size)]
         members = [one.index for one in self.tree.nodes if group in one.groups and one.index not in templates]

@@ -149,6 +149,8 @@ def object_type(name: str) -> ObjectType:
 
 TEXT = object_type("text")
 """A string that is made while the game runs: it can only be shown, so whatever uses it is left out."""
+SEEN = object_type("what is only seen")
+"""A material, a colour, a tween: see `seen.py`."""
 BOOL, INT, FLOAT, STRING = Type("bool"), Type("int"), Type("float"), Type("String")
 NUMBER = Type("int or float")
 """An untyped variable that holds integers and floats by turns. It is kept as a float; where the two would behave

@@ -227,6 +227,11 @@ class Whole(WholeReach):
                 what = f"the contacts of a rigid body call {link.method}, and are not compiled"
                 self.refusals.add((target.path, function.line, what))
                 continue
+            if "_shape_" in link.signal and self._has_several_shapes():
+                function = target.declaring(link.method).functions[link.method]  # type: ignore[union-attr]
+                what = f"{link.signal} calls {link.method}, which is compiled only where every body has one shape"
+                self.refusals.add((target.path, function.line, what))
+                continue
             if self.tree.is_copy(link.source):
                 continue  # as in its template
             kinds = [self._emitted(one, link.signal) for one in types]
@@ -242,6 +247,11 @@ class Whole(WholeReach):
                         takes.append(self.action_type(cls, agent.action_space))
                     self.roots.append((cls, name, takes))
         self._start()
+
+    def _has_several_shapes(self) -> bool:
+        """Whether a body or an area has more than one shape."""
+        shapes = [one.parent for one in self.tree.nodes if one.native_class.startswith(("CollisionS", "CollisionP"))]
+        return len(shapes) > len(set(shapes))
 
     def _refuse_unreadable(self, cls: LiveClass) -> None:
         """Refuses scripts that the parser does not understand, unless their nodes only draw or never run."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from godojo.twin.gdscript import builtins, operators
-from godojo.twin.gdscript.emit import _Writer
+from godojo.twin.gdscript.class_inference import ClassInference
+from godojo.twin.gdscript.dispatch_emit import Dispatchers, returns_members
 from godojo.twin.gdscript.infer import ends
 from godojo.twin.gdscript.live import LiveClass, common
 from godojo.twin.gdscript.nodes import (
@@ -28,6 +28,7 @@ from godojo.twin.gdscript.nodes import (
     Name,
     NodeAt,
     Place,
+    Return,
     Script,
     Stmt,
     Stop,
@@ -44,7 +45,7 @@ from godojo.twin.gdscript.types import (
     NIL,
     NULL,
     NUMBER,
-    NUMBERS,
+    SEEN,
     STRING,
     TEXT,
     VALUES,
@@ -74,7 +75,7 @@ def kept_as(kind: Type | None) -> str:
     return "float" if kind is NUMBER else str(kind)
 
 
-class WholeWriter(_Writer):
+class WholeWriter(Dispatchers):
     """Writes the module."""
 
     def __init__(self, whole: Whole) -> None:
@@ -94,7 +95,7 @@ class WholeWriter(_Writer):
                 self._observation(cls, function)
         for cls in by_class:
             self._ticks(cls)
-        self._dispatchers()
+        self.write_dispatchers()
         body, self.lines = self.lines, []
         self._script_constants()
         numbers = [f"{name} = {text}" for name, text in self.whole.numbers.items()]
@@ -131,7 +132,7 @@ class WholeWriter(_Writer):
                 items = getattr(value, "items", [])
                 shown = "".join(self.to(one, variable.type.element) + ", " for one in items).rstrip()
                 self.write(f"{variable.python} = ({shown})", variable.line)
-            elif variable.type not in VALUES and not isinstance(variable.type, ObjectType | DictType):
+            elif variable.type not in VALUES and not isinstance(variable.type, ObjectType):
                 self.write(f"{variable.python} = {self.to(value, variable.type)}", variable.line)
 
     def _function(self, function: Function) -> None:
@@ -206,8 +207,23 @@ class WholeWriter(_Writer):
             self.write(f"while {condition} and not has_stopped(self):", statement.line)
             self._inner(statement.body)
             return
-        elif isinstance(statement, Declare) and statement.variable is not None and statement.variable.type is TEXT:
-            self.write(f"# left out: {statement.name}, a text", statement.line)
+        elif (
+            isinstance(statement, Declare)
+            and statement.variable is not None
+            and statement.variable.type
+            in (
+                TEXT,
+                SEEN,
+            )
+        ):
+            what = "a text" if statement.variable.type is TEXT else "which is only seen"
+            self.write(f"# left out: {statement.name}, {what}", statement.line)
+            return
+        elif isinstance(statement, Return) and self._copies(statement):
+            assert statement.value is not None
+            assert isinstance(statement.value.type, ArrayType)
+            empty = builtins.new_array(statement.value.type, [], statement.line)
+            self.write(f"return copied({empty}, {self.text(statement.value)})", statement.line)
             return
         elif isinstance(statement, Do) and statement.instead is not None:
             self._assign(statement.instead)
@@ -228,6 +244,14 @@ class WholeWriter(_Writer):
                 return
         super().statement(statement)
 
+    def _copies(self, statement: Return) -> bool:
+        """Whether a member array is returned by a function that returns other arrays, too."""
+        value = statement.value
+        if value is None or value.place is None or not isinstance(value.type, ArrayType):
+            return False
+        assert self.function is not None
+        return value.place.variable is not None and len(returns_members(self.function)) > 1
+
     def _stop(self, statement: Stop) -> None:
         assert self.function is not None
         number = self.whole.stops.index((self.function.path, statement.line, statement.reason))
@@ -245,7 +269,15 @@ class WholeWriter(_Writer):
         iterable, variable, line = statement.iterable, statement.variable, statement.line
         assert variable is not None
         kind = iterable.type
-        if isinstance(kind, ArrayType | MapType):
+        if iterable.place is not None and iterable.place.rows and isinstance(variable.type, ArrayType):
+            rows, starts = self._inference().rows_of(iterable.place)
+            self.write(f"for index_{line} in range(size({starts})):", line)
+            self.depth += 1
+            empty = builtins.new_array(variable.type, [], line)
+            self.write(f"{variable.python} = row_of({empty}, {rows}, {starts}, index_{line})")
+            self.depth -= 1
+            self._inner(statement.body)
+        elif isinstance(kind, ArrayType | MapType):
             array, index = self.text(iterable), f"index_{line}"
             array += "_keys" if isinstance(kind, MapType) else ""
             if isinstance(iterable, ArrayLiteral) and isinstance(kind, ArrayType):
@@ -287,6 +319,10 @@ class WholeWriter(_Writer):
             own = f"{owner}_keys, {owner}_values, {owner}_slots"
             self.write(f"assign_map({own}, {other}_keys, {other}_values)", statement.line)
             return
+        if statement.target.place is not None and statement.target.place.rows:
+            rows, starts = self._inference().rows_of(statement.target.place)
+            self.write(f"clear_rows({rows}, {starts})", statement.line)
+            return
         target, place = statement.target, statement.target.place
         if statement.op and place is not None and place.write != f"{place.read} = {{v}}":
             assert target.type is not None
@@ -314,6 +350,9 @@ class WholeWriter(_Writer):
             own, key = f"{owner}_keys, {owner}_values, {owner}_slots", self.to(target.index, keys.element)
             self.write(f"set_key({own}, {key}, {text})", line)
             return
+        if isinstance(target, Index) and self._inference().cell(target) is not None:
+            self.write(f"{self.text(target)} = {text}", line)
+            return
         if target.place is not None and not (isinstance(target, Name) and target.place is None):
             narrow = ""
             self.write(self._filled(target, target.place, target.place.write).replace("{v}", text) + narrow, line)
@@ -334,8 +373,7 @@ class WholeWriter(_Writer):
         return f"{common(list(kind.classes)) if kind.classes else 'Node'}()"
 
     def _string(self, text: str) -> str:
-        name = re.sub(r"\W+", "_", text).strip("_") or "empty"
-        return self.whole.number(f"TEXT_{name[:30]}", str(self.whole.string(text)))
+        return self.whole.string_constant(text)
 
     def to(self, expr: Expr, kind: Type | None, level: int = 0) -> str:
         if isinstance(kind, RefType) and expr.type is NIL:
@@ -376,9 +414,12 @@ class WholeWriter(_Writer):
         """A node that was freed is as good as null."""
         return "is_gone" if self.whole.is_dynamic else "is_null"
 
-    def _may_be_null(self, expr: Expr) -> bool:
+    def _inference(self) -> ClassInference:
         assert self.cls is not None
-        return self.whole.inference(self.cls).may_be_null(expr)
+        return self.whole.inference(self.cls)
+
+    def _may_be_null(self, expr: Expr) -> bool:
+        return self._inference().may_be_null(expr)
 
     def _filled(self, expr: Expr, place: Place, template: str) -> str:
         if "{i}" in template and isinstance(expr, Index):
@@ -396,7 +437,7 @@ class WholeWriter(_Writer):
     def _written(self, expr: Expr) -> tuple[str, int]:
         if expr.folded is not None and expr.type is BOOL and not isinstance(expr, Const):
             return str(expr.folded), ATOM
-        if expr.type is TEXT:
+        if expr.type in (TEXT, SEEN):
             return "0", ATOM  # nothing reads it
         if expr.place is not None:
             return self._filled(expr, expr.place, expr.place.read), ATOM
@@ -416,6 +457,8 @@ class WholeWriter(_Writer):
             case DictLiteral(type=DictType() as kind):
                 shown = [self.to(one, field) for one, field in zip(expr.values, kind.fields.values(), strict=True)]
                 return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})", ATOM
+            case Index(value=Index() as row, plan=plan) if plan is not None and "cell_index(" in plan.text:
+                return self._planned(plan, [expr.index, row.index])
             case Index(value=Expr(type=MapType()), plan=plan) if plan is not None:
                 return self._planned(plan, [expr.index], expr.value)
             case Attribute(plan=plan) | Index(plan=plan) if plan is not None:
@@ -428,6 +471,10 @@ class WholeWriter(_Writer):
             case Ternary() if expr.condition.folded is not None:
                 chosen = expr.then if expr.condition.folded else expr.other
                 return self.to(chosen, expr.type, ATOM), ATOM
+            case Ternary(type=ArrayType() as kind):
+                empty = builtins.new_array(kind, [], expr.line)  # members are of another type than other arrays
+                sides = [f"copied({empty}, {self.to(one, kind, 2)})" for one in (expr.then, expr.other)]
+                return f"{sides[0]} if {self.truth(expr.condition, 2)[0]} else {sides[1]}", 1
             case Unary(op="not") if isinstance(expr.value.type, RefType) and expr.value.folded is None:
                 return f"{self._null_test()}({self.text(expr.value)})", ATOM
             case Unary(op="not") if expr.value.type in (FLOAT, NUMBER) and self._may_be_null(expr.value):
@@ -475,80 +522,3 @@ class WholeWriter(_Writer):
             assert value is not None
             given.append(self.to(value, param.variable.type))
         return given
-
-    # --- functions that choose by class -----------------------------------------------------------------------------
-
-    def _dispatchers(self) -> None:
-        done: set[str] = set()
-        while True:
-            waiting = [name for name in self.whole.dispatches if name not in done]
-            if not waiting:
-                return
-            for name in waiting:
-                done.add(name)
-                found: Any = self.whole.dispatches[name][1]
-                if name.startswith("get_") and isinstance(found, tuple):
-                    self._member_dispatchers(name, *found)
-                else:
-                    self._call_dispatcher(name, found)
-
-    def _cases(self, groups: list[list[LiveClass]]) -> list[tuple[int, str]]:
-        """The groups in the order in which they are tested, derived classes first, each with its test."""
-        order = sorted(range(len(groups)), key=lambda i: -max(len(one.chain()) for one in groups[i]))
-        return [(i, " or ".join(f"is_{one.name}(node)" for one in groups[i])) for i in order]
-
-    def _member_dispatchers(
-        self, name: str, groups: list[list[LiveClass]], places: list[Place], kind: Type | None
-    ) -> None:
-        cases = self._cases(groups)
-        assert kind is not None
-        self.lines += ["", "", "@kernel", f"def {name}(node):"]
-        for i, (at, test) in enumerate(cases):
-            place = places[at]
-            assert place.type is not None
-            owner = f"{common(groups[at])}(node)"
-            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.read) if "{r}" in place.read else place.read
-            text = self._converted(text, ATOM, place.type, kind)[0]
-            if i < len(cases) - 1:
-                self.lines += [f"    if {test}:", f"        return {text}"]
-            else:
-                self.lines.append(f"    return {text}")
-        if not all(one.write for one in places):
-            return
-        self.lines += ["", "", "@kernel", f"def s{name[1:]}(node, value):"]
-        for i, (at, test) in enumerate(cases):
-            place = places[at]
-            assert place.type is not None
-            owner = f"{common(groups[at])}(node)"
-            value = self._converted("value", ATOM, kind, place.type)[0]
-            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.write).replace("{v}", value)
-            word = "if" if i == 0 else "elif"
-            self.lines += [f"    {word} {test}:", f"        {text}"]
-
-    def _call_dispatcher(self, name: str, targets: list[tuple[LiveClass, Function]]) -> None:
-        params = [one.name for one in targets[0][1].params]
-        params = [f"{one}_" if one in ("node",) else one for one in params]
-        self.lines += ["", "", "@kernel", f"def {name}({', '.join(['node', *params])}):"]
-        cases = self._cases([[cls] for cls, _ in targets])
-        results = [one.result.type for _, one in targets if one.result is not None]
-        wanted: Type | None = results[0]
-        if any(one is not wanted for one in results) and all(one in (BOOL, *NUMBERS) for one in results):
-            wanted = FLOAT
-        for i, (at, test) in enumerate(cases):
-            cls, function = targets[at]
-            given = []
-            for param, other, shown in zip(function.params, targets[0][1].params, params, strict=True):
-                assert param.variable is not None
-                assert other.variable is not None
-                if param.variable.type is not None and other.variable.type is not None:
-                    shown = self._converted(shown, ATOM, other.variable.type, param.variable.type)[0]
-                given.append(shown)
-            text = f"{function.python}({', '.join([f'{cls.name}(node)', *given])})"
-            result = function.result.type if function.result is not None else None
-            if result is not None and wanted is not None and result is not NULL:
-                text = self._converted(text, ATOM, result, wanted)[0]
-            word = "return " if wanted is not NULL else ""
-            if i < len(cases) - 1 or not word:
-                self.lines += [f"    {'if' if i == 0 else 'elif'} {test}:", f"        {word}{text}"]
-            else:
-                self.lines.append(f"    {word}{text}")

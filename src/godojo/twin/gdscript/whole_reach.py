@@ -12,6 +12,7 @@ from godojo.twin.gdscript.effects import Effects, parts
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.infer import every_statement
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
+from godojo.twin.gdscript.lowering import keep_dictionary, local_dictionaries, lower
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
     Assign,
@@ -33,6 +34,7 @@ from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
     Conflict,
+    MapType,
     Type,
     join,
     ref,
@@ -80,6 +82,11 @@ class WholeReach(WholeTree):
     def _reached(self, cls: LiveClass, key: tuple[str, str], python: str, find: Callable[[], Function]) -> Function:
         if key not in cls.functions:
             function = copy_function(find(), key[0])
+            lower(function, lambda name: cls.declaring(name) is not None)
+            for one in local_dictionaries(function):
+                label = f"{function.name.strip('_')}_{one.name}_{one.line}"
+                name = self.hidden(cls, label, MapType(), [["Dictionary", []]] * len(cls.nodes))
+                keep_dictionary(function.body, one, name)
             function.python = python_name(python)
             cls.functions[key] = function
             self._split(cls, function)
@@ -148,9 +155,9 @@ class WholeReach(WholeTree):
             self._reached(cls, (cls.path, "@enter"), f"{cls.name}_enter", lambda: made)
 
     def reach_static(self, cls: LiveClass, path: str, function: Function) -> Function:
-        if all(one.path != path for one in cls.links()):
-            raise Refusal(function.line, f"the static function {function.name} of another script is not compiled")
-        return self._reached(cls, (path, function.name), f"{cls.name}_{function.name}", lambda: function)
+        own = any(one.path == path for one in cls.links())
+        owner = cls.name if own else f"{cls.name}_{self.snapshot.scripts[path].class_name}"
+        return self._reached(cls, (path, function.name), f"{owner}_{function.name}", lambda: function)
 
     def reach_accessor(self, cls: LiveClass, owner: LiveClass, function: Function, variable: Variable) -> Function:
         found = self._reached(cls, (owner.path, f"@{function.name}"), f"{cls.name}_{function.name}", lambda: function)
@@ -166,10 +173,12 @@ class WholeReach(WholeTree):
 
     def reach_signal(self, cls: LiveClass, signal: str, count: int, line: int) -> Function:
         """A function that calls what a signal of the script is connected to."""
+        first = next((key for _, key in cls.functions if key.startswith(f"@emit_{signal}/")), f"@emit_{signal}/{count}")
+        more = "" if first.endswith(f"/{count}") else f"_{count}"  # it is emitted with fewer or more values elsewhere
         return self._reached(
             cls,
-            (cls.path, f"@emit_{signal}"),
-            f"{cls.name}_emit_{signal}",
+            (cls.path, f"@emit_{signal}/{count}"),
+            f"{cls.name}_emit_{signal}{more}",
             lambda: self._emitter(cls, signal, count, line),
         )
 
@@ -182,24 +191,22 @@ class WholeReach(WholeTree):
         body: list[Any] = []
         for slot in range(max(map(len, links), default=0)):
             each = [one[slot] if slot < len(one) else None for one in links]
-            some = [one for one in each if one is not None]
-            if any(
-                (one.method, one.binds, one.flags) != (some[0].method, some[0].binds, some[0].flags) for one in some
-            ):
-                raise Refusal(line, f"{signal} calls different methods in different nodes, which is not compiled")
-            if some[0].flags & 5:
+            # Nodes of a class may call different methods: the first agent's `_on_first_fell`, the second's another.
+            kinds = [(one.method, one.binds) for one in each if one is not None]
+            if any(one is not None and one.flags & 5 for one in each):
                 raise Refusal(line, f"{signal} is connected deferred or for once, which is not compiled")
-            targets = [None if one is None else one.target for one in each]
-            kind = ref(self.tree.class_of[one] for one in targets if one is not None)
-            if all(one.source is None for one in kind.classes):
-                continue
-            values = [["null"] if one is None else ["node", one] for one in targets]
-            holder = self.hidden(cls, f"{signal}_{slot}", kind, values)
-            args: list[Expr] = [Name(line, one.name) for one in params]
-            args += [Const(line, one[1] if len(one) > 1 else None) for one in some[0].binds]
-            call = Do(line, Call(line, Name(line, holder), some[0].method, args))
-            absent = Binary(line, "!=", Name(line, holder), Const(line, None))
-            body.append(If(line, [(absent, [call])], []) if None in targets else call)
+            for method, binds in [one for i, one in enumerate(kinds) if one not in kinds[:i]]:
+                targets = [one.target if one and (one.method, one.binds) == (method, binds) else None for one in each]
+                kind = ref(self.tree.class_of[one] for one in targets if one is not None)
+                if all(one.source is None for one in kind.classes):
+                    continue
+                values = [["null"] if one is None else ["node", one] for one in targets]
+                holder = self.hidden(cls, f"{signal}_{slot}", kind, values)
+                args: list[Expr] = [Name(line, one.name) for one in params]
+                args += [Const(line, one[1] if len(one) > 1 else None) for one in binds]
+                call = Do(line, Call(line, Name(line, holder), method, args))
+                absent = Binary(line, "!=", Name(line, holder), Const(line, None))
+                body.append(If(line, [(absent, [call])], []) if None in targets else call)
         return Function(f"emit_{signal}", line, params, "void", body, False)
 
     def hidden(self, cls: LiveClass, label: str, kind: Type, values: list[Any]) -> str:
@@ -306,7 +313,9 @@ class WholeReach(WholeTree):
         inference = self.inference(cls)
         outer, inference.scope = inference.scope, inference.globals
         try:
-            found = Effects(inference, copy_function(script.functions[name], script.path)).any()
+            body = copy_function(script.functions[name], script.path)
+            lower(body, lambda one: cls.declaring(one) is not None)
+            found = Effects(inference, body).any()
         finally:
             inference.scope = outer
             self._asking.pop()

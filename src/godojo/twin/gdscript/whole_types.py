@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -205,7 +206,7 @@ class WholeTypes:
             return self.number(f"{variable.owner.name}_{variable.name}", text)
         if kind == "String":
             return str(self.string(held))
-        if named(kind, {}) in VALUES[:4]:
+        if named(kind, {}) in VALUES[:4] and all(map(math.isfinite, held)):
             shown = held if kind.endswith("i") else map(float, held)
             return f"{kind}({', '.join(map(repr, shown))})"
         if kind == "Rect2":
@@ -215,6 +216,11 @@ class WholeTypes:
     def string(self, text: str) -> int:
         """The number that stands for a string."""
         return self.strings.setdefault(text, len(self.strings))
+
+    def string_constant(self, text: str) -> str:
+        """The name of a string's number in the generated code."""
+        name = re.sub(r"\W+", "_", text).strip("_") or "empty"
+        return self.number(f"TEXT_{name[:30]}", str(self.string(text)))
 
     def number(self, name: str, text: str) -> str:
         """A constant of the generated module."""

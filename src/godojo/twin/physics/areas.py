@@ -17,6 +17,7 @@ from godojo.twin.physics.space import (
     ACTIVE_COUNT,
     AREA,
     AREAS_KNOWN,
+    AT_REST,
     EVENTS,
     MESH,
     MONITORABLE,
@@ -84,7 +85,7 @@ can_see = by_engine(_can_see, godot_can_see)
 
 
 @call
-def _is_never_there(space: Space, other: int) -> bool:
+def _is_never_there(space: Space, _area: int, other: int) -> bool:
     """Jolt's areas notice in their first step whatever is inside, and never what is taken out."""
     return bool(space.bodies[other].kind == REMOVED)
 
@@ -136,7 +137,7 @@ def _update_pair(space: Space, area: int, other: int) -> int:
             return -1
         space.active[space.counts[ACTIVE_COUNT]] = index
         space.counts[ACTIVE_COUNT] += 1
-        if was_there(space, other):
+        if was_there(space, area, other):
             before = BEFORE
     touching[index] = before | (NOW if now else np.uint8(0))
     return index if touching[index] == BEFORE or touching[index] == NOW else -1
@@ -187,6 +188,8 @@ def update_overlaps(space: Space) -> None:
         for place in range(roster.shape[0]):
             if roster[place].area < 0:
                 break
+            if bodies[roster[place].area].traits & STIRRED == 0:
+                bodies[roster[place].area].traits |= AT_REST
             stir(space, roster[place].area)
     first, last = _update_active(space)
     for place in range(roster.shape[0]):
@@ -212,7 +215,7 @@ def update_overlaps(space: Space) -> None:
                     if index >= 0:
                         first, last = min(first, index), max(last, index)
     for place in range(space.counts[STIRRED_COUNT]):
-        bodies[space.stirred[place]].traits &= ~STIRRED
+        bodies[space.stirred[place]].traits &= ~(STIRRED | AT_REST)
     space.counts[STIRRED_COUNT] = 0
     space.counts[AREAS_KNOWN], space.counts[STEPPED] = 1, 1
     count = 0

@@ -21,6 +21,7 @@ MONITORABLE = 4  # areas: others find it
 LOCK_ROTATION = 8  # rigid bodies
 MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
 STIRRED = 32  # areas, and static bodies that they see: its box has changed since the last overlaps
+AT_REST = 64  # areas, at the first overlaps: it has not moved since the scene was built
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8

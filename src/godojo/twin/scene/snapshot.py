@@ -17,6 +17,7 @@ from godojo.files import atomic_write
 from godojo.formats import TWIN_SNAPSHOT
 
 FORMAT_VERSION = TWIN_SNAPSHOT.version
+ARRAY_ROOM = 16
 
 Value = list[Any]
 """A Variant: its kind, and what it holds.
@@ -187,6 +188,8 @@ class Snapshot(msgspec.Struct):
     """What scripts may make while the game runs."""
     pools: list[Pool] | None = None
     """Where a twin has room for it, if the game changes its tree while it runs."""
+    array_room: int = ARRAY_ROOM
+    """Items that every array of a script has room for in a twin, or twice as many as it begins with."""
     format: int = FORMAT_VERSION
 
     def node(self, path: str) -> NodeInfo:
@@ -228,6 +231,8 @@ def snapshot_bytes(snapshot: Snapshot) -> bytes:
     for name in ("templates", "pools"):
         if not tree[name]:
             tree.pop(name)
+    if snapshot.array_room == ARRAY_ROOM:
+        tree.pop("array_room")
     return document_bytes(TWIN_SNAPSHOT, _finite(tree), is_long=True)
 
 

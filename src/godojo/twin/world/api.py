@@ -265,6 +265,9 @@ def _declare_bodies(dimension: str, vector: str, up: str) -> None:
         SIGNALS[area, name] = SIGNALS[rigid, name] = (node,)
     for name in ("area_entered", "area_exited"):
         SIGNALS[area, name] = (f"Ref[{area}]",)
+    for name in ("entered", "exited"):
+        SIGNALS[area, f"body_shape_{name}"] = ("RID", node, _I, _I)
+        SIGNALS[area, f"area_shape_{name}"] = ("RID", f"Ref[{area}]", _I, _I)
     _fields(ray, vector, "target_position")
     _fields(ray, _B, "enabled exclude_parent collide_with_areas collide_with_bodies hit_from_inside")
     _fields(ray, _I, "collision_mask")

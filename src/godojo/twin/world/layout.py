@@ -219,18 +219,21 @@ def _table(snapshot: Snapshot, program: Program) -> ClassTable:
     classes = {
         name: (
             layout.base,
-            {member: _stored(text, longest.get((name, member), 0)) for member, text in layout.members.items()},
+            {
+                member: _stored(text, longest.get((name, member), 0), snapshot.array_room)
+                for member, text in layout.members.items()
+            },
         )
         for name, layout in program.classes.items()
     }
     return ClassTable(classes)
 
 
-def _stored(text: str, longest: int) -> str:
+def _stored(text: str, longest: int, room: int) -> str:
     """The type of a member as records keep it."""
     text = _PACKED.get(text, text)
     if text.startswith("Array["):
-        return f"{text}:{capacity_for(longest)}"
+        return f"{text}:{capacity_for(longest, room)}"
     return "Ref[RandomNumberGenerator]" if text == "RandomNumberGenerator" else text
 
 

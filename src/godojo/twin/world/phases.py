@@ -269,6 +269,7 @@ class PhaseWriter:
         if not self._has_bodies():
             return
         kinds = {("body_entered", 1): 0, ("body_exited", 0): 0, ("area_entered", 1): 1, ("area_exited", 0): 1}
+        kinds |= {(one.replace("_", "_shape_"), entered): is_area for (one, entered), is_area in kinds.items()}
         for (signal, entered), is_area in kinds.items():
             for link in self._snapshot.connections:
                 dimension = "2D" if self._layout.is_flat else "3D"
@@ -276,7 +277,9 @@ class PhaseWriter:
                 pool = pool_of(self._snapshot, link.source)
                 if link.signal != signal or source < 0 or (pool and link.source >= pool.first + pool.size):
                     continue
-                call = self._handler(link, f", record_at(node, other, {native})", "source")
+                given = f", record_at(node, other, {native})"
+                given = f", 0{given}, 0, 0" if "_shape_" in signal else given  # each has one shape
+                call = self._handler(link, given, "source")
                 if call:
                     body += [
                         f"if {self._is_source(source, pool)} and entered == {entered} and is_area == {is_area}:",

@@ -28,7 +28,7 @@ from godojo.twin.world.dojo import with_native_agents, world_seed
 from godojo.twin.world.dojo_tick import DojoTickWriter
 from godojo.twin.world.layout import make_layout
 from godojo.twin.world.pools import INSIDE
-from godojo.twin.world.refs import ERROR_AT, ERRORS, POOL_FULL, STOPPED, RefClass
+from godojo.twin.world.refs import ERROR_AT, ERRORS, OVERFLOW, POOL_FULL, STOPPED, RefClass
 from godojo.twin.world.tables import NATIVE
 from godojo.twin.world.tick import TickWriter
 
@@ -166,7 +166,7 @@ class TwinWorlds(Worlds):
         else:
             reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED] + advice
         message = f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}"
-        return TwinStopped(message, STOPPED <= number < POOL_FULL, pool)
+        return TwinStopped(message, STOPPED <= number < POOL_FULL, pool, number == OVERFLOW)
 
 
 def seeded(value: int) -> np.uint64:

@@ -24,6 +24,7 @@ from godojo.twin.gdscript.runtime.arrays import (
     resize,
     row_of,
     size,
+    sliced,
     smallest,
     sort,
     vector2_array,
@@ -68,6 +69,7 @@ from godojo.twin.gdscript.runtime.maps import (
     value_or,
 )
 from godojo.twin.gdscript.runtime.rects import Rect2
+from godojo.twin.gdscript.runtime.rows import cell_index, clear_rows, insert_row, take_row
 from godojo.twin.gdscript.runtime.scalars import *
 from godojo.twin.gdscript.runtime.transforms import (
     Transform2D,

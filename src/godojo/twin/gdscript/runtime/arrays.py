@@ -304,6 +304,17 @@ def copied(empty, array):
 
 
 @jitable
+def sliced(empty, array, begin, end):
+    """The items from `begin` to before `end`, in an empty array of the right type; negative ones count from the end."""
+    length = len(array)
+    begin = max(begin + length, 0) if begin < 0 else min(begin, length)
+    end = max(end + length, 0) if end < 0 else min(end, length)
+    for i in range(begin, end):
+        empty.append(array[i])
+    return empty
+
+
+@jitable
 def joined(empty, left, right):
     """A new array of both, in an empty one of the right type."""
     for i in range(len(left)):

@@ -245,6 +245,18 @@ def lerp_angle(a, b, weight):
 
 
 @jitable
+def ease(x, curve):
+    x = clamp(x, 0.0, 1.0)
+    if curve > 0.0:
+        return 1.0 - float_pow(1.0 - x, 1.0 / curve) if curve < 1.0 else float_pow(x, curve)
+    if curve < 0.0:
+        if x < 0.5:
+            return float_pow(x * 2.0, -curve) * 0.5
+        return (1.0 - float_pow(1.0 - (x - 0.5) * 2.0, -curve)) * 0.5 + 0.5
+    return 0.0
+
+
+@jitable
 def rotate_toward(a, b, delta):
     difference = angle_difference(a, b)
     size = abs(difference)

@@ -4,6 +4,7 @@ import numpy as np
 
 from godojo.twin.gdscript.runtime.components import xi_of, yi_of, zi_of
 from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.gdscript.runtime.scalars import int_div, int_mod
 from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.gdscript.runtime.vector3 import Vector3
 
@@ -54,6 +55,12 @@ class Vector2i:
 
     def with_y(self, value):
         return Vector2i(self._x, i32(value))
+
+    def divided(self, other):
+        return Vector2i(int_div(self.x, i64(xi_of(other))), int_div(self.y, i64(yi_of(other))))
+
+    def remainder(self, other):
+        return Vector2i(int_mod(self.x, i64(xi_of(other))), int_mod(self.y, i64(yi_of(other))))
 
     def abs(self):
         return Vector2i(abs(self._x), abs(self._y))
@@ -122,6 +129,14 @@ class Vector3i:
 
     def with_z(self, value):
         return Vector3i(self._x, self._y, i32(value))
+
+    def divided(self, other):
+        x, y, z = i64(xi_of(other)), i64(yi_of(other)), i64(zi_of(other))
+        return Vector3i(int_div(self.x, x), int_div(self.y, y), int_div(self.z, z))
+
+    def remainder(self, other):
+        x, y, z = i64(xi_of(other)), i64(yi_of(other)), i64(zi_of(other))
+        return Vector3i(int_mod(self.x, x), int_mod(self.y, y), int_mod(self.z, z))
 
     def abs(self):
         return Vector3i(abs(self._x), abs(self._y), abs(self._z))

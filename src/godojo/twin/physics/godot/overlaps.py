@@ -5,7 +5,7 @@ import numpy as np
 from godojo.twin.physics.bounds import is_enabled
 from godojo.twin.physics.godot.collide import collide_shapes
 from godojo.twin.physics.jit import call
-from godojo.twin.physics.space import AREA, MONITORABLE, MONITORING, REMOVED, STATIC, STEPPED, Space
+from godojo.twin.physics.space import AREA, AT_REST, MONITORABLE, MONITORING, REMOVED, STATIC, STEPPED, Space
 from godojo.twin.physics.vectors import read3
 
 
@@ -57,6 +57,7 @@ def can_see(space: Space, area: int, other: int) -> bool:
 
 
 @call
-def was_there(space: Space, other: int) -> bool:
-    """Whether it is a static body at the first step: it has been there since the scene was built."""
-    return bool(space.counts[STEPPED] == 0 and space.bodies[other].kind == STATIC)
+def was_there(space: Space, area: int, other: int) -> bool:
+    """Whether it is a static body in an area at rest at the first step: Godot has paired them before."""
+    at_rest = space.bodies[area].traits & AT_REST != 0
+    return bool(space.counts[STEPPED] == 0 and space.bodies[other].kind == STATIC and at_rest)
