@@ -196,18 +196,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
 
 def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
-    found = [
-        (area, other)
-        for area, info in enumerate(bodies)
-        if info.kind == AREA
-        for other, them in enumerate(bodies)
-        if other != area and (sees_static or them.kind != STATIC)
-    ]
-    pairs = np.zeros(len(found), PAIR)
-    if found:
-        pairs["area"], pairs["other"] = np.array(found, np.int32).T
-        pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
-        pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
+    kinds = np.array([info.kind for info in bodies], np.int32)
+    areas, others = np.flatnonzero(kinds == AREA), np.flatnonzero((kinds != STATIC) | sees_static)
+    area, other = (axis.ravel() for axis in np.meshgrid(areas, others, indexing="ij"))
+    is_pair = area != other
+    pairs = np.zeros(is_pair.sum(), PAIR)
+    pairs["area"], pairs["other"] = area[is_pair], other[is_pair]
+    pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
+    pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
     return pairs
 
 
