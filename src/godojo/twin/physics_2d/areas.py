@@ -91,7 +91,7 @@ def _update_active(space: Space, is_known: bool) -> None:
         if touching[index] == 0:  # forgotten
             continue
         kind = bodies[pairs[index].other].kind
-        is_settled = is_known and touching[index] == BEFORE | NOW and (kind == AREA or kind == STATIC)
+        is_settled = is_known and touching[index] == BEFORE | NOW and kind in (AREA, STATIC)
         if not is_settled:
             _update_pair(space, index)
         if touching[index] != 0:
@@ -175,7 +175,7 @@ def _list_changes(space: Space) -> None:
         if state == BEFORE | NOW or count == events.shape[0]:
             continue
         kind = bodies[pair.other].kind
-        is_settled &= not (kind == AREA or kind == STATIC)
+        is_settled &= kind not in (AREA, STATIC)
         event = events[count]
         event.area, event.other, event.entered = pair.area, pair.other, 1 if state == NOW else 0
         event.rank = event.area_rank = _rank(space, index)

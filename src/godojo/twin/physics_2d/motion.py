@@ -117,7 +117,7 @@ def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np
         number = space.near[place]
         other = space.shapes[number].body
         them = bodies[other]
-        if other == me or other == exclude or them.kind == AREA or them.kind == REMOVED:
+        if other in (me, exclude) or them.kind in (AREA, REMOVED):
             continue
         if (body.mask & them.layer) != 0 and is_enabled(them, space.shapes[number]):
             space.near[count] = number

@@ -5,7 +5,7 @@ A transform is 6 float32 as Godot keeps them: the x column, the y column, the or
 
 import numpy as np
 
-from godojo.twin.physics.space import MAX_OVERLAPS, SCRATCH
+from godojo.twin.physics.space import CORE, MAX_OVERLAPS, SCRATCH
 
 # Kinds of shapes, in the order of Godot's `PhysicsServer2D.ShapeType`: the solver sorts each pair by it.
 BOUNDARY, _RAY, SEGMENT, CIRCLE, RECTANGLE, CAPSULE, CONVEX = range(7)
@@ -144,6 +144,7 @@ def space_dtype(body_count: int, shape_count: int, pair_count: int) -> np.dtype:
         [
             ("bodies", BODY, (max(body_count, 1),)),
             ("bounds", "f4", (4, max(shape_count, 1))),  # around shapes: low x, y, high x, y
+            ("cores", CORE, (1,)),  # of 3D
             ("near", "i4", (max(shape_count, 1),)),  # room for a list of shapes
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),

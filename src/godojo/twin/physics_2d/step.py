@@ -12,7 +12,7 @@ from godojo.twin.physics.vectors import F0, F1
 from godojo.twin.physics_2d.areas import FLUSHES, MOST_MOVES, update_overlaps
 from godojo.twin.physics_2d.motion import update_bounds
 from godojo.twin.physics_2d.space import LAST_STEP
-from godojo.twin.physics_2d.vectors import ZERO, add, dot, length, mul, read2, read6, sub, write2
+from godojo.twin.physics_2d.vectors import ZERO, add, dot, length, mul, read2, sub, write2
 
 _TURN = 2.0 * math.pi
 

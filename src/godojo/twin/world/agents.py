@@ -9,7 +9,7 @@ import numpy as np
 
 from godojo.bridge.repairs import LIMIT, observation_fields, repair
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.kernels.compile import njit_nogil
+from godojo.kernels.compile import kernel, njit_nogil
 
 
 class Wire(Protocol):
@@ -63,6 +63,14 @@ class _Role:
             array[...] = 0
 
 
+@kernel
+def _finite(value: np.float32) -> np.float32:
+    """Rewards that are not finite are replaced, as the wire does it."""
+    if np.isnan(value):
+        return np.float32(0.0)
+    return min(max(value, np.float32(-LIMIT)), np.float32(LIMIT)) if np.isinf(value) else value
+
+
 @njit_nogil
 def _receive(
     got: np.ndarray,  # [agents of all worlds, …], as all others but `over`
@@ -87,11 +95,7 @@ def _receive(
     for agent in range(got.shape[0]):
         for number in range(observation.shape[1]):
             is_finite &= np.isfinite(observation[agent, number])
-        value = np.float32(got[agent])
-        if np.isnan(value):
-            value = np.float32(0.0)
-        elif np.isinf(value):
-            value = np.float32(LIMIT) if value > 0 else np.float32(-LIMIT)
+        value = _finite(np.float32(got[agent]))
         reward[agent] = terms[agent, 0] = value
         returns[agent] += value
         is_cut = done[agent] and info[agent, 1] == 1.0
@@ -175,6 +179,25 @@ class GodotRlAgents:
         return found
 
 
+@njit_nogil
+def _receive_terms(
+    terms: np.ndarray,  # [agents of all worlds, …], as all others
+    flags: np.ndarray,
+    observation: np.ndarray,
+    terminated: np.ndarray,
+    truncated: np.ndarray,
+) -> bool:
+    """Writes whose episode is over into the contract's arrays; whether observations are finite."""
+    is_finite = True
+    for agent in range(flags.shape[0]):
+        for number in range(observation.shape[1]):
+            is_finite &= np.isfinite(observation[agent, number])
+        for term in range(terms.shape[1]):
+            terms[agent, term] = _finite(terms[agent, term])
+        terminated[agent], truncated[agent] = flags[agent] == 1, flags[agent] == 2
+    return is_finite
+
+
 class DojoAgents:
     """Agents of our own addon, as `DojoSceneWorlds` plays them; one world is one instance."""
 
@@ -200,8 +223,8 @@ class DojoAgents:
 
     def send(self, rests: bool = False) -> None:
         for role, low, high in zip(self._roles, self._low, self._high, strict=True):
-            role.send(rests)
-            np.clip(role.action, low, high, out=role.action)
+            given = 0.0 if rests else role.arrays.action.reshape(role.action.shape)
+            np.clip(given, low, high, out=role.action)
 
     def begin(self) -> None:
         self._worlds.ended[...] = False
@@ -213,11 +236,11 @@ class DojoAgents:
         self._worlds.arena[self._worlds.ended] = -1
         for role, flags in zip(self._roles, self._flags, strict=True):
             arrays = role.arrays
-            role.repair()
-            np.nan_to_num(arrays.terms, copy=False, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
+            own = (arrays.terms, flags, arrays.observation, arrays.terminated, arrays.truncated)
+            if not _receive_terms(*map(_by_agent, own)):
+                role.repair()
             arrays.terms.sum(axis=2, out=arrays.reward)
             arrays.acted[...] = True
-            arrays.terminated[...], arrays.truncated[...] = flags == 1, flags == 2
             if flags.any():
                 _repair(arrays.name, arrays.final_observation, role.fields)
 
