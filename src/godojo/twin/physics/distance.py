@@ -1,6 +1,7 @@
 """The gap between two convex shapes: closed forms for the common pairs, GJK for the others."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -226,6 +227,6 @@ def find_gap(
 
 
 @call
-def gap_to_shape(space: Space, mine: Core, shape: int, limit: float) -> tuple[float, Vector, Vector]:
+def gap_to_shape(space: Space, mine: Core, shape: Any, limit: float) -> tuple[float, Vector, Vector]:
     """The same for a core and a shape of the space, where queries see it."""
     return _find_gap(mine, kept_core(space, shape), space.vertices, space.scratch, limit)

@@ -1,6 +1,7 @@
 """When a moving shape touches another one."""
 
 import math
+from typing import Any
 
 from godojo.twin.physics.cores import Core, moved
 from godojo.twin.physics.distance import gap_to_shape
@@ -13,7 +14,7 @@ _TOUCH_M = 1e-9
 
 
 @call
-def time_of_impact(space: Space, mine: Core, shape: int, motion: tuple[float, float, float]) -> float:
+def time_of_impact(space: Space, mine: Core, shape: Any, motion: tuple[float, float, float]) -> float:
     """The share of the motion after which a core touches a shape: 0 if it does from the start, 2 if it never does.
 
     The distance of convex shapes is a convex function of the time, so Newton's steps never overshoot.

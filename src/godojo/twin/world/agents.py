@@ -138,7 +138,7 @@ class GodotRlAgents:
         measures = np.zeros((*role.reward.shape, 0), np.float32) if role.final_measures is None else role.final_measures
         found = [*(one[index] for one in own), role.observation, role.reward, role.terms, role.terminated]
         found += [role.truncated, role.final_observation, role.final_score, role.final_terms, measures]
-        return [_by_agent(array) for array in found]
+        return [*(_by_agent(array) for array in found), self._over]
 
     def arrays(self) -> list[np.ndarray]:
         results = zip(self._roles, self._rewards, self._dones, self._infos, strict=True)
@@ -163,7 +163,7 @@ class GodotRlAgents:
         self._decisions += 1
         over[...] = True
         for role, arrays in zip(self._roles, self._received, strict=True):
-            if not _receive(*arrays, over):
+            if not _receive(*arrays):
                 role.repair()
             role.arrays.acted[...] = True
         worlds.ended[...] = over
