@@ -117,7 +117,8 @@ def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np
         number = space.near[place]
         other = space.shapes[number].body
         them = bodies[other]
-        if other in (me, exclude) or them.kind in (AREA, REMOVED):
+        is_other = other != me and other != exclude
+        if not is_other or them.kind == AREA or them.kind == REMOVED:
             continue
         if (body.mask & them.layer) != 0 and is_enabled(them, space.shapes[number]):
             space.near[count] = number
