@@ -7,6 +7,9 @@ from typing import Any, TypeVar, cast
 
 # Idle threads sleep instead of spinning: on a busy machine spinning ones steal the time of those that work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# On an idle one they spin for some 50 µs first: to wake them takes as long as a small game takes to play a decision.
+if hasattr(os, "getloadavg") and os.getloadavg()[0] < (os.cpu_count() or 1) / 2:
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
 import platformdirs

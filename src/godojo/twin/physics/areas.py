@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from godojo.twin.physics.bounds import is_enabled, list_within, stir
-from godojo.twin.physics.cores import core_of
-from godojo.twin.physics.distance import find_gap
+from godojo.twin.physics.cores import kept_core
+from godojo.twin.physics.distance import gap_to_shape
 from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
 from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
@@ -29,7 +29,6 @@ from godojo.twin.physics.space import (
     STIRRED_COUNT,
     Space,
 )
-from godojo.twin.physics.vectors import read3
 
 BEFORE, NOW = np.uint8(1), np.uint8(2)
 """Bits of `Space.touching`: overlapped at the last step, overlaps now."""
@@ -49,17 +48,17 @@ def _overlaps(space: Space, one: int, two: int, margin: float) -> bool:
         shape = space.shapes[first.first_shape + i]
         if shape.kind == MESH:
             continue
-        mine = core_of(shape, first.transform, read3(first.transform[9:]))
+        mine = kept_core(space, np.int64(first.first_shape + i))
         for j in range(second.shape_count):
             other = space.shapes[second.first_shape + j]
             if not is_enabled(second, j):
                 continue
-            theirs = core_of(other, second.transform, read3(second.transform[9:]))
+            index = np.int64(second.first_shape + j)
             if other.kind == MESH:
-                if touches_mesh(space, mine, theirs, margin):
+                if touches_mesh(space, mine, kept_core(space, index), margin):
                     return True
                 continue
-            gap, _, _ = find_gap(mine, theirs, space.vertices, space.scratch, margin)
+            gap, _, _ = gap_to_shape(space, mine, index, margin)
             if gap <= margin:
                 return True
     return False

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.cores import core_of, out_of
+from godojo.twin.physics.cores import core_of, keep_core, out_of
+from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import AREA, REMOVED, STATIC, STIRRED, STIRRED_COUNT, Space
 from godojo.twin.physics.vectors import add, narrow, read3
@@ -64,6 +65,21 @@ def stir(space: Space, index: int) -> None:
 
 
 @call
+def _keep_cores(space: Space, index: int) -> None:
+    body = space.bodies[index]
+    for shape in range(body.first_shape, body.first_shape + body.shape_count):
+        keep_core(space, shape, core_of(space.shapes[shape], body.transform, read3(body.transform[9:])))
+
+
+@inline
+def _keep_nothing(space: Space, index: int) -> None:
+    pass
+
+
+keep_cores = by_engine(_keep_cores, _keep_nothing)
+
+
+@call
 def update_bounds(space: Space, index: int) -> None:
     """To be called when the transform that queries see, or what is enabled, has changed."""
     body = space.bodies[index]
@@ -75,6 +91,7 @@ def update_bounds(space: Space, index: int) -> None:
     for axis in range(3):
         bounds[axis, index] = np.float32(low[axis] - 1e-5 - 1e-6 * abs(low[axis]))
         bounds[3 + axis, index] = np.float32(high[axis] + 1e-5 + 1e-6 * abs(high[axis]))
+    keep_cores(space, index)
     if body.kind == AREA or (body.kind == STATIC and space.roster[index].rank >= 0):
         stir(space, index)
 

@@ -196,18 +196,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
 
 def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
-    found = [
-        (area, other)
-        for area, info in enumerate(bodies)
-        if info.kind == AREA
-        for other, them in enumerate(bodies)
-        if other != area and (sees_static or them.kind != STATIC)
-    ]
-    pairs = np.zeros(len(found), PAIR)
-    if found:
-        pairs["area"], pairs["other"] = np.array(found, np.int32).T
-        pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
-        pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
+    kinds = np.array([info.kind for info in bodies], np.int32)
+    areas, others = np.flatnonzero(kinds == AREA), np.flatnonzero((kinds != STATIC) | sees_static)
+    area, other = (axis.ravel() for axis in np.meshgrid(areas, others, indexing="ij"))
+    is_pair = area != other
+    pairs = np.zeros(is_pair.sum(), PAIR)
+    pairs["area"], pairs["other"] = area[is_pair], other[is_pair]
+    pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
+    pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
     return pairs
 
 
@@ -231,7 +227,7 @@ def build_space(
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
     pairs = make_pairs(bodies, sees_static)
-    rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
+    rows = np.zeros(1, space_dtype(len(bodies), len(pairs), len(shapes) if engine == JOLT else 1))
     place = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
@@ -257,15 +253,14 @@ def build_space(
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
     roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
-    _find_bounds(as_records(statics), as_records(rows))
+    _find_bounds(make_space(as_records(statics), rows, engine))
     rows["counts"][:, STIRRED_COUNT] = 0  # the first overlaps test all areas
     rows["bodies"]["traits"] &= ~STIRRED
     return statics, rows
 
 
 @kernel
-def _find_bounds(statics: Statics, rows: np.ndarray) -> None:
-    space = space_of(statics, rows[0])
+def _find_bounds(space: Any) -> None:
     for index in range(space.bodies.shape[0]):
         update_bounds(space, index)
 
@@ -290,6 +285,7 @@ def space_of(statics: Statics, row: Any) -> Space:
         statics.roster,
         row.bodies,
         row.bounds,
+        row.cores,
         row.near,
         row.motion,
         row.touching,

@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import BOX, CAPSULE, CONVEX, CYLINDER, SPHERE
-from godojo.twin.physics.vectors import add, cross, dot, mul, sub
+from godojo.twin.physics.vectors import add, cross, dot, mul, read3, sub, write3
 
 Vector = Any
 """Three 64-bit floats."""
@@ -67,6 +67,29 @@ def core_of(shape: Any, transform: Any, origin: Any) -> Core:
         return Core(kind, center, x, y, z, (s0 - margin, s1 - margin, 0.0), margin, 0, 0)
     first, count = np.int64(shape.first_vertex), np.int64(shape.vertex_count)
     return Core(kind, center, x, y, z, (0.0, 0.0, 0.0), margin, first, count)
+
+
+@inline
+def keep_core(space: Any, index: Any, core: Core) -> None:
+    """Notes a shape's core, where queries see it."""
+    row = space.cores[index]
+    write3(row.center, core.center)
+    write3(row.x, core.x)
+    write3(row.y, core.y)
+    write3(row.z, core.z)
+    write3(row.half, core.size)
+    row.radius = core.radius
+
+
+@inline
+def kept_core(space: Any, index: Any) -> Core:
+    """The core of a shape, where queries see it; `update_bounds` has noted it."""
+    row, shape = space.cores[index], space.shapes[index]
+    first, count = np.int64(0), np.int64(0)
+    if shape.kind > CYLINDER:
+        first, count = np.int64(shape.first_vertex), np.int64(shape.vertex_count)
+    x, y, z = read3(row.x), read3(row.y), read3(row.z)
+    return Core(np.int64(shape.kind), read3(row.center), x, y, z, read3(row.half), row.radius, first, count)
 
 
 @inline

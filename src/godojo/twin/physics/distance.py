@@ -1,13 +1,14 @@
 """The gap between two convex shapes: closed forms for the common pairs, GJK for the others."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.cores import Core, into, out_of
+from godojo.twin.physics.cores import Core, into, kept_core, out_of
 from godojo.twin.physics.gjk import core_distance, deep_overlap
 from godojo.twin.physics.jit import call, inline
-from godojo.twin.physics.space import BOX, CAPSULE, CYLINDER, SPHERE
+from godojo.twin.physics.space import BOX, CAPSULE, CYLINDER, SPHERE, Space
 from godojo.twin.physics.vectors import add, dot, mul, sub
 
 Vector = tuple[float, float, float]
@@ -68,7 +69,7 @@ def _finish(offset: Vector, on_two: Vector, one: Core, two: Core) -> tuple[bool,
     return True, length - one.radius - two.radius, axis, sub(on_two, mul(axis, two.radius))
 
 
-@call
+@inline
 def _line_box(line: Core, box: Core) -> tuple[bool, float, Vector, Vector]:
     at = into(box, line.center)
     half_length = line.size[1]
@@ -170,8 +171,8 @@ def _turned(result: tuple[bool, float, Vector, Vector]) -> tuple[bool, float, Ve
     return found, gap, mul(axis, -1.0), sub(on_one, mul(axis, gap))
 
 
-@call
-def find_gap(
+@inline
+def _find_gap(
     one: Core, two: Core, vertices: np.ndarray, room: np.ndarray, limit: float
 ) -> tuple[float, Vector, Vector]:
     """Gap between two shapes (negative: their depth), unit vector from one to two, point on the surface of two.
@@ -215,3 +216,17 @@ def find_gap(
             return distance - radius, axis, sub(on_two, mul(axis, two.radius))
     depth, axis, on_two = deep_overlap(one, two, vertices)
     return -depth, axis, on_two
+
+
+@call
+def find_gap(
+    one: Core, two: Core, vertices: np.ndarray, room: np.ndarray, limit: float
+) -> tuple[float, Vector, Vector]:
+    """As `_find_gap`."""
+    return _find_gap(one, two, vertices, room, limit)
+
+
+@call
+def gap_to_shape(space: Space, mine: Core, shape: Any, limit: float) -> tuple[float, Vector, Vector]:
+    """The same for a core and a shape of the space, where queries see it."""
+    return _find_gap(mine, kept_core(space, shape), space.vertices, space.scratch, limit)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from godojo.twin.physics.bounds import body_box, find_near, is_enabled
-from godojo.twin.physics.cores import contact_points, core_of, has_face
-from godojo.twin.physics.distance import find_gap
+from godojo.twin.physics.cores import contact_points, core_of, has_face, kept_core
+from godojo.twin.physics.distance import gap_to_shape
 from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.godot.motion import test_motion as godot_test_motion
 from godojo.twin.physics.hits import HIT_SIZE, HITS, MAX_HITS, keep_hit
@@ -80,13 +80,14 @@ def collide(
                 shape = space.shapes[their.first_shape + place]
                 if not is_enabled(their, place):
                     continue
-                core = core_of(shape, their.transform, read3(their.transform[9:]))
+                index = np.int64(their.first_shape + place)
                 if shape.kind == MESH:
+                    core = kept_core(space, index)
                     count = collide_mesh(space, mine, core, margin, count, limit, by_depth, other, place, local)
                     continue
-                gap, axis, point = find_gap(mine, core, space.vertices, room, margin)
+                gap, axis, point = gap_to_shape(space, mine, index, margin)
                 if gap <= margin:
-                    points = contact_points(mine, axis) if has_face(core, axis) else 1
+                    points = contact_points(mine, axis) if has_face(kept_core(space, index), axis) else 1
                     hit = (-gap, axis, point, other, place, local, points)
                     count = keep_hit(room, count, limit, by_depth, hit)
     return count
@@ -146,11 +147,11 @@ def _cast(
                 shape = space.shapes[their.first_shape + place]
                 if not is_enabled(their, place):
                     continue
-                core = core_of(shape, their.transform, read3(their.transform[9:]))
+                index = np.int64(their.first_shape + place)
                 if shape.kind == MESH:
-                    blocked_from = min(blocked_from, mesh_impact(space, mine, core, wide_motion))
+                    blocked_from = min(blocked_from, mesh_impact(space, mine, kept_core(space, index), wide_motion))
                 else:
-                    blocked_from = min(blocked_from, time_of_impact(mine, core, wide_motion, space))
+                    blocked_from = min(blocked_from, time_of_impact(space, mine, index, wide_motion))
             if blocked_from <= 1.0:
                 low, high, met = search(blocked_from, length)
                 met_any |= met

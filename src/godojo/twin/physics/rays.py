@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from godojo.twin.physics.bounds import is_enabled, list_within
-from godojo.twin.physics.cores import Core, core_of, into, out_of
+from godojo.twin.physics.cores import Core, core_of, into, kept_core, out_of
+from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import AREA, BOX, CAPSULE, CONVEX, CYLINDER, MESH, REMOVED, SPHERE, Space
 from godojo.twin.physics.vectors import F0, add, cross, dot, mul, narrow, read3, sub, wide
@@ -205,6 +206,20 @@ def _may_hit(origin: Any, way: Any, inverse: Any, bounds: np.ndarray, index: int
     return enter <= leave
 
 
+@inline
+def _core_here(space: Space, body: Any, index: Any) -> Core:
+    return core_of(space.shapes[index], body.transform, read3(body.transform[9:]))
+
+
+@inline
+def _core_there(space: Space, _body: Any, index: Any) -> Core:
+    return kept_core(space, index)
+
+
+cast_core = by_engine(_core_there, _core_here)
+"""The core of a shape of a body; GodotPhysics keeps none."""
+
+
 @call
 def cast_ray(
     space: Space,
@@ -249,7 +264,7 @@ def cast_ray(
             if not is_enabled(record, number):
                 continue
             shape = space.shapes[record.first_shape + number]
-            core = core_of(shape, record.transform, read3(record.transform[9:]))
+            core = cast_core(space, record, record.first_shape + number)
             share, normal = ray_shape(core, shape, space.vertices, origin, way, hit_from_inside, hit_back_faces)
             if share < best:
                 best = share

@@ -82,6 +82,9 @@ BODY = np.dtype(
     align=True,
 )
 
+CORE = np.dtype([(name, "f8", 3) for name in ("center", "x", "y", "z", "half")] + [("radius", "f8")])
+"""A shape of Jolt in the world, as in `cores.py`."""
+
 CONTACT = np.dtype(
     [
         ("body", "i4"),
@@ -192,6 +195,7 @@ class Space(NamedTuple):
     roster: np.ndarray
     bodies: np.ndarray  # BODY
     bounds: np.ndarray  # float32 (6, bodies): boxes around bodies where queries see them, low x, y, z, high x, y, z
+    cores: np.ndarray  # CORE, for each shape where queries see its body; one row on GodotPhysics
     near: np.ndarray  # int32: room for a list of bodies
     motion: np.ndarray  # MOTION, one: the result of the latest `test_motion`, `move_and_collide`
     touching: np.ndarray  # uint8 for each pair (see `areas.py`); 2 and 3 where they overlap
@@ -208,12 +212,13 @@ AREAS_KNOWN, STEPPED = 4, 5
 """Places of `Space.counts`; the last two are 0 if what areas can see has changed, or before the first overlaps."""
 
 
-def space_dtype(body_count: int, pair_count: int) -> np.dtype:
+def space_dtype(body_count: int, pair_count: int, core_count: int = 1) -> np.dtype:
     """A world's own part of a space: a nested record for the world's row, or a row by itself."""
     return np.dtype(
         [
             ("bodies", BODY, (max(body_count, 1),)),
             ("bounds", "f4", (6, max(body_count, 1))),
+            ("cores", CORE, (core_count,)),
             ("near", "i4", (max(body_count, 1),)),
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),

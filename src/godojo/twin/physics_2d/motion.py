@@ -59,9 +59,47 @@ def update_bounds(space: Space, index: int) -> None:
 
 
 @call
+def clear_bounds(space: Space, index: int) -> None:
+    """Boxes that nothing meets, for a body that is taken out."""
+    body, far = space.bodies[index], np.float32(np.inf)
+    for number in range(body.first_shape, body.first_shape + body.shape_count):
+        for axis in range(2):
+            space.bounds[axis, number], space.bounds[2 + axis, number] = far, -far
+
+
+@call
+def list_within(space: Space, low: Vector, high: Vector) -> int:
+    """Lists in `space.near` all shapes whose boxes meet this one; how many."""
+    bounds, near = space.bounds, space.near
+    low_x, low_y, high_x, high_y = low[0], low[1], high[0], high[1]
+    count = bounds.shape[1]
+    # First a flag for each, in a loop without branches that compiles to vector instructions.
+    for number in range(count):
+        near[number] = np.int32(
+            ((bounds[0, number] > high_x) | (bounds[2, number] < low_x))
+            | ((bounds[1, number] > high_y) | (bounds[3, number] < low_y))
+        )
+    found = 0
+    blocks = count // 8 * 8
+    for start in range(0, blocks, 8):
+        every = near[start] & near[start + 1] & near[start + 2] & near[start + 3]
+        every &= near[start + 4] & near[start + 5] & near[start + 6] & near[start + 7]
+        if every == 0:
+            for number in range(start, start + 8):
+                if near[number] == 0:
+                    near[found] = number
+                    found += 1
+    for number in range(blocks, count):
+        if near[number] == 0:
+            near[found] = number
+            found += 1
+    return found
+
+
+@call
 def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np.float32, exclude: int) -> int:
     """Lists the shapes that the body may meet on its way; how many."""
-    body, bounds, bodies = space.bodies[me], space.bounds, space.bodies
+    body, bodies = space.bodies[me], space.bodies
     low_x, low_y, high_x, high_y = np.float32(1e20), np.float32(1e20), np.float32(-1e20), np.float32(-1e20)
     for number in range(body.first_shape, body.first_shape + body.shape_count):
         shape = space.shapes[number]
@@ -75,22 +113,16 @@ def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np
     low_x, high_x = low_x + min(motion[0], F0) - more, high_x + max(motion[0], F0) + more
     low_y, high_y = low_y + min(motion[1], F0) - more, high_y + max(motion[1], F0) + more
     count = 0
-    for number in range(space.shapes.shape[0]):
-        is_near = (
-            (bounds[0, number] <= high_x)
-            & (bounds[2, number] >= low_x)
-            & (bounds[1, number] <= high_y)
-            & (bounds[3, number] >= low_y)
-        )
-        if is_near:
-            other = space.shapes[number].body
-            them = bodies[other]
-            is_other = other != me and other != exclude
-            if not is_other or them.kind == AREA or them.kind == REMOVED:
-                continue
-            if (body.mask & them.layer) != 0 and is_enabled(them, space.shapes[number]):
-                space.near[count] = number
-                count += 1
+    for place in range(list_within(space, (low_x, low_y), (high_x, high_y))):
+        number = space.near[place]
+        other = space.shapes[number].body
+        them = bodies[other]
+        is_other = other != me and other != exclude
+        if not is_other or them.kind == AREA or them.kind == REMOVED:
+            continue
+        if (body.mask & them.layer) != 0 and is_enabled(them, space.shapes[number]):
+            space.near[count] = number
+            count += 1
     return count
 
 

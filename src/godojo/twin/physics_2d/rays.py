@@ -7,7 +7,7 @@ import numpy as np
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import AREA, REMOVED, Space
 from godojo.twin.physics.vectors import F0, F1
-from godojo.twin.physics_2d.motion import is_enabled
+from godojo.twin.physics_2d.motion import is_enabled, list_within
 from godojo.twin.physics_2d.shapes import solid_of, vertex
 from godojo.twin.physics_2d.space import BOUNDARY, CAPSULE, CIRCLE, RECTANGLE, SEGMENT
 from godojo.twin.physics_2d.vectors import (
@@ -186,17 +186,10 @@ def cast_ray(
     """Whether a ray hits anything, the place, the normal, the body and its shape."""
     way = normalized(sub(end, start))
     nearest, hit, found, normal, body, index = _FAR, False, ZERO, ZERO, -1, -1
-    bounds, vertices = space.bounds, space.vertices
-    low_x, high_x = min(start[0], end[0]), max(start[0], end[0])
-    low_y, high_y = min(start[1], end[1]), max(start[1], end[1])
-    for number in range(space.shapes.shape[0]):
-        if (
-            (bounds[0, number] > high_x)
-            | (bounds[2, number] < low_x)
-            | (bounds[1, number] > high_y)
-            | (bounds[3, number] < low_y)
-        ):
-            continue
+    vertices = space.vertices
+    low, high = (min(start[0], end[0]), min(start[1], end[1])), (max(start[0], end[0]), max(start[1], end[1]))
+    for at in range(list_within(space, low, high)):
+        number = space.near[at]
         shape = space.shapes[number]
         them = space.bodies[shape.body]
         if (them.layer & mask) == 0 or them.kind == REMOVED or not is_enabled(them, shape):

@@ -5,7 +5,7 @@ A transform is 6 float32 as Godot keeps them: the x column, the y column, the or
 
 import numpy as np
 
-from godojo.twin.physics.space import EVENT, SCRATCH
+from godojo.twin.physics.space import CORE, MAX_OVERLAPS, SCRATCH
 
 # Kinds of shapes, in the order of Godot's `PhysicsServer2D.ShapeType`: the solver sorts each pair by it.
 BOUNDARY, _RAY, SEGMENT, CIRCLE, RECTANGLE, CAPSULE, CONVEX = range(7)
@@ -126,19 +126,32 @@ CHARACTER = np.dtype(
 """A CharacterBody2D: what `move_and_slide` reads and writes. `new_character` of `build.py` has the defaults."""
 
 
+EVENT = np.dtype(
+    [
+        ("area", "i4"),
+        ("other", "i4"),
+        ("entered", "i4"),
+        ("rank", "i8"),  # when it was noticed; lower is earlier
+        ("area_rank", "i8"),  # the lowest rank among those of its area
+    ],
+    align=True,
+)
+
+
 def space_dtype(body_count: int, shape_count: int, pair_count: int) -> np.dtype:
     """A world's own part of a space: a nested record for the world's row, or a row by itself."""
     return np.dtype(
         [
             ("bodies", BODY, (max(body_count, 1),)),
             ("bounds", "f4", (4, max(shape_count, 1))),  # around shapes: low x, y, high x, y
+            ("cores", CORE, (1,)),  # of 3D
             ("near", "i4", (max(shape_count, 1),)),  # room for a list of shapes
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),
-            ("events", EVENT, (2 * max(pair_count, 1),)),
-            ("moved", "i4", (1,)),  # these three lists are of 3D
-            ("stirred", "i4", (1,)),
-            ("active", "i4", (1,)),
+            ("events", EVENT, (min(2 * max(pair_count, 1), MAX_OVERLAPS),)),
+            ("moved", "i4", (max(body_count, 1),)),
+            ("stirred", "i4", (1,)),  # a list of 3D
+            ("active", "i4", (min(max(pair_count, 1), MAX_OVERLAPS),)),
             ("counts", "i4", (8,)),
             ("scratch", "f8", (SCRATCH,)),
         ],

@@ -9,6 +9,7 @@ import numpy as np
 
 from godojo.bridge.repairs import LIMIT, observation_fields, repair
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 
 class Wire(Protocol):
@@ -62,6 +63,61 @@ class _Role:
             array[...] = 0
 
 
+@device_kernel
+def _finite(value: np.float32) -> np.float32:
+    """Rewards that are not finite are replaced, as the wire does it."""
+    if np.isnan(value):
+        return np.float32(0.0)
+    return min(max(value, np.float32(-LIMIT)), np.float32(LIMIT)) if np.isinf(value) else value
+
+
+@njit_nogil
+def _receive(
+    got: np.ndarray,  # [agents of all worlds, …], as all others but `over`
+    done: np.ndarray,
+    info: np.ndarray,
+    before: np.ndarray,
+    returns: np.ndarray,
+    observation: np.ndarray,
+    reward: np.ndarray,
+    terms: np.ndarray,
+    terminated: np.ndarray,
+    truncated: np.ndarray,
+    final_observation: np.ndarray,
+    final_score: np.ndarray,
+    final_terms: np.ndarray,
+    final_measures: np.ndarray,
+    over: np.ndarray,  # [worlds]: stays true where all agents are done
+) -> bool:
+    """Writes what a role's agents got into the contract's arrays; whether their observations are finite."""
+    each = got.shape[0] // over.shape[0]
+    is_finite = True
+    for agent in range(got.shape[0]):
+        for number in range(observation.shape[1]):
+            is_finite &= np.isfinite(observation[agent, number])
+        value = _finite(np.float32(got[agent]))
+        reward[agent] = terms[agent, 0] = value
+        returns[agent] += value
+        is_cut = done[agent] and info[agent, 1] == 1.0
+        terminated[agent], truncated[agent] = done[agent] and not is_cut, is_cut
+        if not done[agent]:
+            over[agent // each] = False
+            continue
+        for number in range(before.shape[1]):
+            final_observation[agent, number] = before[agent, number]
+        final_score[agent] = returns[agent]
+        final_terms[agent, 0] = returns[agent]
+        for number in range(final_measures.shape[1]):
+            final_measures[agent, number] = info[agent, 0]
+        returns[agent] = 0.0
+    return is_finite
+
+
+def _by_agent(array: np.ndarray) -> np.ndarray:
+    """[agents of all worlds, …], of an array [worlds, agents, …] or [instances, agents, …]."""
+    return array.reshape(-1, *array.shape[2:])
+
+
 class GodotRlAgents:
     """godot_rl's agents, as `bridge/godot_rl.py` reads them from the wire."""
 
@@ -74,6 +130,17 @@ class GodotRlAgents:
         self._before = [np.zeros_like(role.arrays.observation) for role in self._roles]
         self._returns = [np.zeros(role.arrays.reward.shape, np.float64) for role in self._roles]
         self._decisions = np.zeros(worlds.num_worlds, np.int32)
+        self._over = np.ones(worlds.num_worlds, np.bool_)
+        self._received = [self._list_received(index) for index in range(len(self._roles))]
+
+    def _list_received(self, index: int) -> list[np.ndarray]:
+        """What `_receive` takes for a role."""
+        role = self._roles[index].arrays
+        own = (self._rewards, self._dones, self._infos, self._before, self._returns)
+        measures = np.zeros((*role.reward.shape, 0), np.float32) if role.final_measures is None else role.final_measures
+        found = [*(one[index] for one in own), role.observation, role.reward, role.terms, role.terminated]
+        found += [role.truncated, role.final_observation, role.final_score, role.final_terms, measures]
+        return [*(_by_agent(array) for array in found), self._over]
 
     def arrays(self) -> list[np.ndarray]:
         results = zip(self._roles, self._rewards, self._dones, self._infos, strict=True)
@@ -94,47 +161,43 @@ class GodotRlAgents:
             returns[...] = 0
 
     def receive(self) -> None:
-        worlds = self._worlds
+        worlds, over = self._worlds, self._over
         self._decisions += 1
-        over = np.ones(worlds.num_worlds, np.bool_)
-        for index in range(len(self._roles)):
-            over &= self._receive(index)
+        over[...] = True
+        for role, arrays in zip(self._roles, self._received, strict=True):
+            if not _receive(*arrays):
+                role.repair()
+            role.arrays.acted[...] = True
         worlds.ended[...] = over
-        worlds.length_ticks[over] = self._decisions[over] * worlds.ticks_per_decision
-        worlds.winner[over], worlds.arena[over] = 0, -1
-        self._decisions[over] = 0
-
-    def _receive(self, index: int) -> np.ndarray:
-        """Writes a role; returns the worlds in which all its agents are done."""
-        role, returns = self._roles[index], self._returns[index]
-        arrays, shape = role.arrays, role.arrays.reward.shape
-        role.repair()
-        with np.errstate(over="ignore"):
-            arrays.reward[...] = self._rewards[index].reshape(shape)
-        np.nan_to_num(arrays.reward, copy=False, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
-        arrays.terms[..., 0] = arrays.reward
-        arrays.acted[...] = True
-        done = self._dones[index].reshape(shape)
-        arrays.terminated[...] = done
-        arrays.truncated[...] = False
-        returns += arrays.reward
-        if done.any():
-            info = self._infos[index].reshape(*shape, 2)
-            is_cut = done & (info[..., 1] == 1.0)
-            arrays.terminated[is_cut], arrays.truncated[is_cut] = False, True
-            arrays.final_observation[done] = self._before[index][done]
-            arrays.final_score[done] = returns[done]
-            arrays.final_terms[done] = returns[done][:, None]
-            if arrays.final_measures is not None:
-                arrays.final_measures[done] = info[done][:, :1]
-            returns[done] = 0
-        return np.asarray(done.all(axis=1))
+        if over.any():
+            worlds.length_ticks[over] = self._decisions[over] * worlds.ticks_per_decision
+            worlds.winner[over], worlds.arena[over] = 0, -1
+            self._decisions[over] = 0
 
     def state(self) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {"decisions": self._decisions}
         for role, returns in zip(self._roles, self._returns, strict=True):
             found |= {f"{role.arrays.name}/returns": returns, f"{role.arrays.name}/observation": role.observation}
         return found
+
+
+@njit_nogil
+def _receive_terms(
+    terms: np.ndarray,  # [agents of all worlds, …], as all others
+    flags: np.ndarray,
+    observation: np.ndarray,
+    terminated: np.ndarray,
+    truncated: np.ndarray,
+) -> bool:
+    """Writes whose episode is over into the contract's arrays; whether observations are finite."""
+    is_finite = True
+    for agent in range(flags.shape[0]):
+        for number in range(observation.shape[1]):
+            is_finite &= np.isfinite(observation[agent, number])
+        for term in range(terms.shape[1]):
+            terms[agent, term] = _finite(terms[agent, term])
+        terminated[agent], truncated[agent] = flags[agent] == 1, flags[agent] == 2
+    return is_finite
 
 
 class DojoAgents:
@@ -162,8 +225,8 @@ class DojoAgents:
 
     def send(self, rests: bool = False) -> None:
         for role, low, high in zip(self._roles, self._low, self._high, strict=True):
-            role.send(rests)
-            np.clip(role.action, low, high, out=role.action)
+            given = 0.0 if rests else role.arrays.action.reshape(role.action.shape)
+            np.clip(given, low, high, out=role.action)
 
     def begin(self) -> None:
         self._worlds.ended[...] = False
@@ -175,11 +238,11 @@ class DojoAgents:
         self._worlds.arena[self._worlds.ended] = -1
         for role, flags in zip(self._roles, self._flags, strict=True):
             arrays = role.arrays
-            role.repair()
-            np.nan_to_num(arrays.terms, copy=False, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
+            own = (arrays.terms, flags, arrays.observation, arrays.terminated, arrays.truncated)
+            if not _receive_terms(*map(_by_agent, own)):
+                role.repair()
             arrays.terms.sum(axis=2, out=arrays.reward)
             arrays.acted[...] = True
-            arrays.terminated[...], arrays.truncated[...] = flags == 1, flags == 2
             if flags.any():
                 _repair(arrays.name, arrays.final_observation, role.fields)
 

@@ -8,8 +8,8 @@ import numpy as np
 from godojo.twin.gdscript.runtime import Transform2D, Vector2, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.jit import call as _part
-from godojo.twin.physics.space import AREAS_KNOWN, RIGID
-from godojo.twin.physics_2d.motion import cancel_sliding, test_motion, update_bounds
+from godojo.twin.physics.space import AREAS_KNOWN, MOVED, MOVED_COUNT, RIGID
+from godojo.twin.physics_2d.motion import cancel_sliding, clear_bounds, test_motion, update_bounds
 from godojo.twin.physics_2d.rays import cast_ray
 from godojo.twin.physics_2d.slide import apply_floor_snap, move_and_slide
 from godojo.twin.physics_2d.space import BODY
@@ -73,14 +73,16 @@ def _flush_transforms(base, offset):
     """Hands the transforms of nodes that have moved to the physics."""
     world = _reference(base, offset, WORLD_2D)
     space = space_of(world)
-    for body in range(world.body_count):
-        if node_offset(world, body) >= 0:
-            node = body_node(world, body)
-            if node.is_moved != 0:
-                room = room_of(world).transform
-                write_transform_2d(global_transform_2d(node), room)
-                set_body_transform(space, body, room, node.is_moved)
-                node.is_moved = 0
+    for place in range(space.counts[MOVED_COUNT]):
+        body = space.moved[place]
+        node = body_node(world, body)
+        if node.is_moved != 0:
+            room = room_of(world).transform
+            write_transform_2d(global_transform_2d(node), room)
+            set_body_transform(space, body, room, node.is_moved)
+            node.is_moved = 0
+        else:  # it was only tried, or is another one by now
+            space.bodies[body].traits &= ~MOVED
     world.moves = 0
     flush_transforms(space)
     return 0
@@ -99,7 +101,10 @@ def _sync_bodies(base, offset):
     """Moves the nodes of rigid bodies to where the physics has brought them."""
     world = _reference(base, offset, WORLD_2D)
     space = space_of(world)
-    for body in range(world.body_count):
+    for place in range(space.roster.shape[0]):
+        body = space.roster[place].mover
+        if body < 0:
+            break
         record = space.bodies[body]
         if record.kind == RIGID and node_offset(world, body) >= 0:
             node = record_at(world, node_offset(world, body), _RIGID_BODY)
@@ -265,7 +270,7 @@ def _take_out(base, offset):
     space = space_of(world)
     for body in range(node.first_body, node.end_body):
         take_out_body(space, body)
-        update_bounds(space, body)
+        clear_bounds(space, body)
     return 0
 
 

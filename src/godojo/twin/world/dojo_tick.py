@@ -88,6 +88,7 @@ class DojoTickWriter(TickWriter):
             f"run_worlds(rows, mode, {', '.join([*actions, *results])}, ended, winners, lengths)",
             "One decision in every world; or the first observations: the first world begins as in the snapshot.",
             [
+                "error = 0",
                 "for index in prange(rows.shape[0]):",
                 "    world = world_at(rows, index)",
                 "    if mode == 0:",
@@ -98,6 +99,8 @@ class DojoTickWriter(TickWriter):
                 "        if index > 0:",
                 "            begin_agents(world)",
                 f"        observe_agents(world, {seen})",
+                "    error = max(error, world.error)",
+                "return error",
             ],
             "njit_parallel",
         )

@@ -164,6 +164,9 @@ def _take_out_disabled(layout: WorldLayout, snapshot: Snapshot, space: np.ndarra
         body.disabled_kind = (REMOVED, STATIC if record["kind"] != AREA else AREA, record["kind"])[mode]
         if pool_of(snapshot, node) is not None:
             record["kind"] = REMOVED
+            first, count = (int(record["first_shape"]), int(record["shape_count"])) if layout.is_flat else (index, 1)
+            low, high = np.split(space[0]["bounds"][:, first : first + count], 2)
+            low[...], high[...] = np.inf, -np.inf  # nothing meets it
         elif not can_process(snapshot, info):
             record["kind"] = body.disabled_kind
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from godojo.twin.gdscript.runtime import Vector2, deg_to_rad, rad_to_deg, transform2d_of
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.world.kernels import CLASSES, body_node, node_kernel, world_of
+from godojo.twin.physics.step import mark_moved
+from godojo.twin.world.kernels import CLASSES, body_node, node_kernel, node_offset, space_of, world_of
 from godojo.twin.world.pools import next_below
 from godojo.twin.world.refs import is_null
 
@@ -38,16 +39,24 @@ def _has_parent_2d(node):
     return not node.top_level and not is_null(node.parent_2d)
 
 
+@node_kernel("World2D")
+def _mark_bodies(world, first, end):
+    space = space_of(world)
+    for body in range(first, end):
+        moved = body_node(world, body)
+        if node_offset(world, body) >= 0 and moved.is_moved == 0:
+            world.moves = world.moves + 1
+            moved.is_moved = world.moves
+            mark_moved(space, body)
+
+
 @node_kernel("Node2D")
 def mark_moved_2d(node):
     """Notes that the bodies of the node and of all below it have moved, and in which order; `flush_transforms` hands
     it on."""
     world = world_of(node)
-    for body in range(node.first_body, node.end_body):
-        moved = body_node(world, body)
-        if moved.is_moved == 0:
-            world.moves = world.moves + 1
-            moved.is_moved = world.moves
+    if node.first_body < node.end_body:
+        _mark_bodies(world, node.first_body, node.end_body)
     if world.made > 0 and not is_null(node.first_child):
         _mark_made_2d(node)
 
@@ -58,11 +67,7 @@ def _mark_made_2d(node):
     world, at = world_of(node), next_below(node, _NODE(node))
     while not is_null(at):
         if not is_null(at.pool):
-            for body in range(at.first_body, at.end_body):
-                moved = body_node(world, body)
-                if moved.is_moved == 0:
-                    world.moves = world.moves + 1
-                    moved.is_moved = world.moves
+            _mark_bodies(world, at.first_body, at.end_body)
         at = next_below(node, at)
 
 

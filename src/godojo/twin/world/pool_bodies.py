@@ -4,7 +4,7 @@
 # Compiled code is checked by Numba.
 
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.physics.areas import NOW
+from godojo.twin.physics.areas import NOW, pair_of
 from godojo.twin.physics.space import AREA, AREAS_KNOWN, EVENTS, MOVED, REMOVED, STIRRED
 from godojo.twin.world.kernels import body_node
 from godojo.twin.world.nodes import can_process
@@ -33,20 +33,28 @@ def kind_inside(world, body):
 
 
 @jitable
+def _list_exit(space, index):
+    """Lists that the two of a pair have parted if they overlap, and forgets that they do."""
+    if space.touching[index] & NOW and space.counts[EVENTS] < space.events.shape[0]:
+        event, pair = space.events[space.counts[EVENTS]], space.pairs[index]
+        event.area, event.other, event.entered = pair.area, pair.other, 0
+        space.counts[EVENTS] += 1
+    space.touching[index] = 0
+
+
+@jitable
 def list_exits(space, body):
-    """Lists that a body, or an area, has left whatever it overlaps, and forgets that it does."""
-    touching, pairs = space.touching, space.pairs
-    for index in range(pairs.shape[0]):
-        pair = pairs[index]
-        if (pair.area == body or pair.other == body) and touching[index] & NOW:
-            touching[index] = 0
-            count = space.counts[EVENTS]
-            if count < space.events.shape[0]:
-                event = space.events[count]
-                event.area, event.other, event.entered = pair.area, pair.other, 0
-                space.counts[EVENTS] = count + 1
-        elif pair.area == body or pair.other == body:
-            touching[index] = 0
+    """Lists that a body, or an area, has left whatever it overlaps, in the order of the pairs."""
+    for place in range(space.roster.shape[0]):
+        area = space.roster[place].area
+        if area < 0:
+            break
+        if area == body:
+            first = space.roster[area].first_pair
+            for index in range(first, space.pairs[first].end if first < space.pairs.shape[0] else first):
+                _list_exit(space, index)
+        elif space.roster[body].rank >= 0:
+            _list_exit(space, pair_of(space, area, body))
 
 
 @jitable

@@ -149,6 +149,7 @@ class TickWriter(PhaseWriter):
             f"run_worlds(rows, mode, {arrays})",
             "One decision in every world; or from the snapshot to the first one, as godot_rl's trainers do.",
             [
+                "error = 0",
                 "for index in prange(rows.shape[0]):",
                 "    world = world_at(rows, index)",
                 "    count = 1",
@@ -164,6 +165,8 @@ class TickWriter(PhaseWriter):
                 f"        observe_agents(world, {at(seen)})",
                 f"    reward_agents(world, {at(got)})",
                 f"    end_agents(world, {at(got)})",
+                "    error = max(error, world.error)",
+                "return error",
             ],
             "njit_parallel",
         )

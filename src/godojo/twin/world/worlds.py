@@ -68,6 +68,7 @@ class TwinWorlds(Worlds):
         )
         make_arrays(self, ready)
         self._wire: Wire = (DojoAgents if is_dojo else GodotRlAgents)(self, list(writer.roles()), self._instances)
+        self._arrays = self._wire.arrays()
         self._rows = np.tile(self.layout.row, (self._instances, 1))
         self.layout.set_addresses(self._rows)
 
@@ -151,12 +152,10 @@ class TwinWorlds(Worlds):
         return self.layout.node(self._rows[world // self._per_instance], self._snapshot.node(path).index)
 
     def _call(self, mode: int) -> None:
-        self._module.run_worlds(self._rows, mode, *self._wire.arrays())
-        errors = self._rows[:, ERROR_AT : ERROR_AT + 4].view(np.int32)
-        if errors.any():
+        if self._module.run_worlds(self._rows, mode, *self._arrays) != 0:
+            errors = self._rows[:, ERROR_AT : ERROR_AT + 4].view(np.int32)
             world = int(np.flatnonzero(errors)[0])
-            number = int(errors[world, 0])
-            raise self._stopped(world, number)
+            raise self._stopped(world, int(errors[world, 0]))
 
     def _stopped(self, world: int, number: int) -> TwinStopped:
         advice, pool = f"; train it with {option('engine', 'godot')}", ""

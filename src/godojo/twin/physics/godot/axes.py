@@ -109,6 +109,8 @@ def _box_box(pair: Pair, best: Best, with_margin: bool) -> Best:
     a, b = pair.a, pair.b
     best = _box_faces(pair, a, best)
     best = _box_faces(pair, b, best)
+    if best.depth < F0:
+        return best
     for i in range(3):
         for j in range(3):
             axis = cross(column(a, i), column(b, j))
@@ -194,6 +196,8 @@ def _box_cylinder(pair: Pair, best: Best) -> Best:
     best = _box_faces(pair, box, best)
     along = normalized32(column(cylinder, 1))
     best = test_unit(pair, best, along)
+    if best.depth < F0:
+        return best
     for i in range(3):
         axis = cross(column(box, i), along)
         if dot(axis, axis) >= EPSILON:
@@ -223,6 +227,8 @@ def _box_hull(pair: Pair, best: Best, with_margin: bool) -> Best:
     best = _hull_faces(pair, hull, best)
     for i in range(3):
         for index in range(hull.edges):
+            if best.depth < F0:
+                return best
             start, end = _edge(pair, hull, index)
             along = sub(turn(hull, start), turn(hull, end))
             best = test(pair, best, cross(column(box, i), along))
@@ -247,6 +253,8 @@ def _box_hull(pair: Pair, best: Best, with_margin: bool) -> Best:
 def _sphere_hull(pair: Pair, best: Best) -> Best:
     center, hull = pair.a.origin, pair.b
     best = _hull_faces(pair, hull, best)
+    if best.depth < F0:
+        return best
     for index in range(hull.edges):
         start, end = _edge(pair, hull, index)
         p, q = place(hull, start), place(hull, end)
@@ -262,6 +270,8 @@ def _capsule_hull(pair: Pair, best: Best) -> Best:
     capsule, hull = pair.a, pair.b
     best = _hull_faces(pair, hull, best)
     for index in range(hull.edges):
+        if best.depth < F0:
+            return best
         start, end = _edge(pair, hull, index)
         along = sub(turn(hull, start), turn(hull, end))
         best = test(pair, best, cross(along, column(capsule, 1)))
@@ -269,6 +279,8 @@ def _capsule_hull(pair: Pair, best: Best) -> Best:
     for end_number in range(2):
         ball = add(capsule.origin, axis) if end_number == 0 else sub(capsule.origin, axis)
         for index in range(hull.edges):
+            if best.depth < F0:
+                return best
             start, end = _edge(pair, hull, index)
             along = sub(turn(hull, start), turn(hull, end))
             best = test(pair, best, _twice(sub(ball, place(hull, start)), along))
@@ -296,6 +308,8 @@ def _cylinder_hull(pair: Pair, best: Best) -> Best:
     """Godot searches here for the deepest axis (EPA); these are the axes that the search can end with, but corners."""
     cylinder, hull = pair.a, pair.b
     best = _hull_faces(pair, hull, best)
+    if best.depth < F0:
+        return best
     along = normalized32(column(cylinder, 1))
     best = test_unit(pair, best, along)
     for index in range(hull.corners):
