@@ -118,9 +118,12 @@ class Played:
         balls = np.array([row["body"] for row in ticks[0]["bodies"]], np.int32)
         self.pushes = np.zeros((count, len(balls), axes), np.float32)
         self.engine_balls = np.zeros((count, len(balls), size), np.float32)
+        states = np.zeros((count, len(balls), 18), np.float32)
         for index, tick in enumerate(ticks):
             for number, row in enumerate(tick["bodies"]):
                 self.pushes[index, number], self.engine_balls[index, number] = row["push"], row["transform"]
+                if axes == 3:
+                    states[index, number] = [*row["transform"], *row["velocity"], *row["spin"]]
         rays = [
             [[*ray["from"], *ray["to"], ray["exclude"], ray["areas"], ray["inside"]] for ray in tick["rays"]]
             for tick in ticks
@@ -139,6 +142,7 @@ class Played:
             places,
             balls,
             self.pushes,
+            states,
             np.array(rays, np.float32),
             float(scene["gravity"]),
             restart,
@@ -155,6 +159,11 @@ class Played:
         axes = self.axes
         difference = self.out[:, :, :axes].astype(np.float64) - self.plan[:, :, 2 * axes : 3 * axes]
         return np.asarray(np.linalg.norm(difference, axis=2))
+
+    def balls_apart_m(self) -> np.ndarray:
+        """[tick, rigid body]"""
+        places = self.balls[..., -self.axes :].astype(np.float64)
+        return np.asarray(np.linalg.norm(places - self.engine_balls[..., -self.axes :], axis=2))
 
     def flags_agree(self) -> np.ndarray:
         """[tick, mover]"""
@@ -173,9 +182,23 @@ def _events(scene: dict[str, Any]) -> list[tuple[int, ...]]:
     ]
 
 
+def _of_bodies(tick_m: np.ndarray, second_m: np.ndarray) -> dict[str, float]:
+    """Figures of rigid bodies."""
+    if tick_m.size == 0 or second_m.size == 0:
+        return {}
+    return {
+        "body_tick_p99_m": float(np.percentile(tick_m, 99)),
+        "body_tick_max_m": float(tick_m.max()),
+        "body_second_median_m": float(np.median(second_m)),
+        "body_second_p95_m": float(np.percentile(second_m, 95)),
+    }
+
+
 def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
     """Figures over all scenes; metres (pixels of 2D scenes), and shares that agree."""
     ticks, seconds, flags, balls, hits, ray_m, same, all_events = [], [], [], [], [], [], 0, 0
+    ball_ticks: list[np.ndarray] = []
+    ball_seconds: list[np.ndarray] = []
     for scene in scenes:
         by_tick = Played(scene, 1)
         ticks.append(by_tick.distances_m().ravel())
@@ -185,9 +208,11 @@ def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
         worst = by_second.distances_m()[: whole * SECOND].reshape(whole, SECOND, -1).max(axis=1)
         seconds.append(worst.ravel())
         axes = by_tick.axes
-        places = by_tick.balls[..., -axes:].astype(np.float64)
-        ball_m = np.linalg.norm(places - by_tick.engine_balls[..., -axes:], axis=2)
+        ball_m = by_second.balls_apart_m()
         balls.append(ball_m[: SECOND + 1].max(axis=0, initial=0.0))
+        ball_ticks.append(by_tick.balls_apart_m().ravel())
+        ball_m = np.concatenate([ball_m[1:], ball_m[-1:]])[: whole * SECOND]  # what each tick has led to
+        ball_seconds.append(ball_m.reshape(whole, SECOND, -1).max(axis=1).ravel())
         for index, tick in enumerate(scene["ticks"]):
             for number, ray in enumerate(tick["rays"]):
                 row = by_tick.rays[index, number]
@@ -206,6 +231,7 @@ def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
         "one_second_p95_m": float(np.percentile(second_m, 95)),
         "flags_agree": float(np.concatenate(flags).mean()),
         "rigid_one_second_max_m": float(ball_m.max(initial=0.0)),
+        **_of_bodies(np.concatenate(ball_ticks), np.concatenate(ball_seconds)),
         "rays_agree": float(np.mean(hits)),
         "ray_p99_m": float(np.percentile(ray_m, 99)),
         "events": all_events,

@@ -5,13 +5,33 @@ from typing import Any
 import numpy as np
 
 from godojo.kernels.compile import njit_nogil
+from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.forces import apply_central_force
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.rays import cast_ray
+from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.slide import move_and_slide
+from godojo.twin.physics.space import ASLEEP
 from godojo.twin.physics.step import set_body_transform, step_space
 from godojo.twin.physics.vectors import read3
 
 STEP_S = 1.0 / 60.0
+
+
+@njit_nogil
+def _put(space: Any, ball: int, state: np.ndarray) -> None:
+    """Puts a rigid body where the engine has it; its contacts stay what they are."""
+    body = space.bodies[ball]
+    for part in range(12):
+        body.transform[part] = body.target[part] = state[part]
+    for axis in range(3):
+        body.linear_velocity[axis] = state[12 + axis]
+        body.angular_velocity[axis] = state[15 + axis]
+    rotation = quaternion_of(body.transform)
+    for part in range(4):
+        body.rotation[part] = rotation[part]
+    update_tensor(body)
+    update_bounds(space, ball)
 
 
 @njit_nogil
@@ -24,6 +44,7 @@ def play(
     places: np.ndarray,  # [tick, 12]: and where
     balls: np.ndarray,  # int32: rigid bodies
     pushes: np.ndarray,  # [tick, ball, 3]: forces on them
+    states: np.ndarray,  # [tick, ball, 18]: their transforms, velocities and spins in the engine
     rays: np.ndarray,  # [tick, ray]: from, to, excluded body, with areas, hit from inside
     gravity: float,
     restart: int,
@@ -76,7 +97,12 @@ def play(
             body = space.bodies[balls[number]]
             for part in range(12):
                 out_balls[tick, number, part] = body.transform[part]
-            apply_central_force(space, balls[number], read3(pushes[tick, number]))
+            if tick % restart == 0 and tick > 0:
+                _put(space, balls[number], states[tick, number])
+            push = read3(pushes[tick, number])
+            if push[0] != nothing or push[2] != nothing:
+                body.traits &= ~ASLEEP
+            apply_central_force(space, balls[number], push)
         for number in range(rays.shape[1]):
             ray = rays[tick, number]
             start, end = read3(ray), read3(ray[3:])

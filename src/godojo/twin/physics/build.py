@@ -11,6 +11,7 @@ from godojo.kernels.compile import kernel, njit_nogil
 from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.engines import GODOT, JOLT, GodotSpace
 from godojo.twin.physics.godot.hulls import hull_rows
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.hulls import find_planes, shrink
 from godojo.twin.physics.inertia import set_mass
 from godojo.twin.physics.jit import in_python
@@ -23,6 +24,7 @@ from godojo.twin.physics.space import (
     CONVEX,
     CYLINDER,
     MESH,
+    MOST_REPORTS,
     PAIR,
     RIGID,
     ROSTER,
@@ -31,6 +33,7 @@ from godojo.twin.physics.space import (
     STATIC,
     STIRRED,
     STIRRED_COUNT,
+    RigidRoom,
     Space,
     Statics,
     space_dtype,
@@ -39,6 +42,8 @@ from godojo.twin.physics.space import (
 MARGIN_FRACTION = 0.08
 """Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
 DEFAULT_MARGIN = 0.04
+_NEIGHBOURS = 24
+"""The most shapes that a shape of a rigid body can be near to at a time, on average."""
 _NEAR_ONE = 1e-5
 PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
 
@@ -80,6 +85,9 @@ class BodyInfo:
     bounce: float = 0.0  # negative: absorbent
     linear_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    locks: int = 0  # as in BODY
+    reports: int = 0  # `max_contacts_reported`, with `contact_monitor`
+    is_frozen: bool = False
 
 
 def box(size: Sequence[float], **rest: Any) -> ShapeInfo:
@@ -218,10 +226,23 @@ def make_roster(bodies: Sequence[Any], pairs: np.ndarray, sees_static: bool) -> 
     roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
     is_other = (kinds != STATIC) | sees_static
     roster["rank"] = np.where(is_other, np.cumsum(is_other) - 1, -1)
-    for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
+    can_move = (kinds != STATIC) & (kinds != AREA)
+    for name, chosen in (("mover", can_move), ("area", kinds == AREA)):
         roster[name] = -1
         roster[name][: chosen.sum()] = np.flatnonzero(chosen)
     return roster
+
+
+def _rigid_room(bodies: Sequence[BodyInfo], engine: str) -> RigidRoom:
+    """Room for the contacts of rigid bodies: each meets a few others at a time."""
+    shapes = sum(len(body.shapes) for body in bodies if body.kind != AREA)
+    rigid = sum(len(body.shapes) for body in bodies if body.kind == RIGID)
+    if engine != GODOT or rigid == 0:
+        return RigidRoom()
+    monitored = sum(body.reports > 0 for body in bodies)
+    most = min(rigid * (shapes - 1), rigid * _NEIGHBOURS)
+    every = sum(len(body.shapes) for body in bodies)
+    return RigidRoom(max(most, 1), max(every, 2), max(monitored * MOST_REPORTS, 1))
 
 
 def build_space(
@@ -231,14 +252,14 @@ def build_space(
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
     pairs = make_pairs(bodies, sees_static)
-    rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
+    rows = np.zeros(1, space_dtype(len(bodies), len(pairs), _rigid_room(bodies, engine)))
     place = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
         plain, scale = split_scale(info.transform, engine)
         for name in ("kind", "traits", "layer", "mask", "priority", "gravity_scale", "friction", "bounce"):
             row[name] = getattr(info, name)
-        for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):
+        for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity", "locks", "reports"):
             row[name] = getattr(info, name)
         row["transform"] = plain
         row["target"] = plain
@@ -254,6 +275,9 @@ def build_space(
             place += 1
         if info.kind == RIGID:
             set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
+            in_python(update_tensor)(as_records(rows)[0].bodies[index])
+            if info.is_frozen:
+                row["kind"] = STATIC
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
     roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
@@ -299,6 +323,11 @@ def space_of(statics: Statics, row: Any) -> Space:
         row.active,
         row.counts,
         row.scratch,
+        row.manifolds,
+        row.fat,
+        row.order,
+        row.meetings,
+        row.announced,
     )
 
 

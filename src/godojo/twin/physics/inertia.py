@@ -40,7 +40,7 @@ def _volume_and_inertia(shape: Any) -> tuple[float, np.ndarray]:
 
 def _inertia_of_box(shape: Any, mass: float) -> np.ndarray:
     """GodotPhysics takes the box around a shape, except for spheres."""
-    x, y, z = (shape["high"].astype(np.float64) - shape["low"]) / 2.0
+    x, y, z = (shape["high"] - shape["low"]) * np.float32(0.5)
     return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (mass / 3.0)
 
 
@@ -74,7 +74,8 @@ def set_mass(
         values, axes = np.linalg.eigh(tensor)
         if np.linalg.det(axes) < 0:
             axes[:, 0] = -axes[:, 0]
-    row["inverse_mass"] = 1.0 / mass
+    row["mass"], row["inverse_mass"] = mass, 1.0 / np.float64(np.float32(mass))
+    row["axes"] = axes.reshape(9)
     row["center"] = middle
     row["inverse_inertia"] = np.where(values > 0, 1.0 / np.maximum(values, 1e-30), 0.0)
     row["inertia_axes"] = in_python(quaternion_of)(np.concatenate([axes.reshape(9), np.zeros(3)]).astype(np.float32))

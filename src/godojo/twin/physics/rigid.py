@@ -345,7 +345,7 @@ def _keep_contacts(space: Space, me: int, count: int) -> None:
 
 
 @call
-def move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
+def _move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
     """One step of a rigid body."""
     record = space.bodies[body]
     _push(record, gravity, step)
@@ -378,3 +378,11 @@ def move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
     for part in range(12):
         record.target[part] = record.transform[part]
     update_bounds(space, body)
+
+
+@call
+def move_rigid_bodies(space: Space, movers: int, gravity: Any, step: np.float32) -> None:
+    """One step of all rigid bodies; they do not meet each other."""
+    for place in range(movers):
+        if space.bodies[space.roster[place].mover].kind == RIGID:
+            _move_rigid(space, space.roster[place].mover, gravity, step)

@@ -5,7 +5,7 @@ A transform is 6 float32 as Godot keeps them: the x column, the y column, the or
 
 import numpy as np
 
-from godojo.twin.physics.space import EVENT, SCRATCH
+from godojo.twin.physics.space import EVENT, SCRATCH, RigidRoom, rigid_fields
 
 # Kinds of shapes, in the order of Godot's `PhysicsServer2D.ShapeType`: the solver sorts each pair by it.
 BOUNDARY, _RAY, SEGMENT, CIRCLE, RECTANGLE, CAPSULE, CONVEX = range(7)
@@ -141,6 +141,7 @@ def space_dtype(body_count: int, shape_count: int, pair_count: int) -> np.dtype:
             ("active", "i4", (1,)),
             ("counts", "i4", (8,)),
             ("scratch", "f8", (SCRATCH,)),
+            *rigid_fields(1, RigidRoom()),
         ],
         align=True,
     )
