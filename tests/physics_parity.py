@@ -18,6 +18,7 @@ from tests.physics_play import play
 from tests.physics_play_2d import play as play_2d
 
 KINDS = {"StaticBody3D": STATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA, "RigidBody3D": RIGID}
+KINDS["VehicleBody3D"] = RIGID
 TRAITS = {"CharacterBody3D": IS_CHARACTER, "Area3D": MONITORING | MONITORABLE}
 KINDS |= {f"{name[:-2]}2D": kind for name, kind in KINDS.items()}
 TRAITS |= {f"{name[:-2]}2D": traits for name, traits in TRAITS.items()}
@@ -70,7 +71,7 @@ def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
         info = maker.BodyInfo(KINDS[entry["class"]], np.array(entry["transform"], np.float32), [shape])
         info.layer, info.mask = int(entry["layer"]), int(entry["mask"])
         info.traits = TRAITS.get(entry["class"], 0)
-        for name in ("mass", "gravity_scale", "friction", "bounce"):
+        for name in ("mass", "gravity_scale", "friction", "bounce", "center_of_mass", "wheels"):
             if name in entry:
                 setattr(info, name, entry[name])
         info.linear_damp = DEFAULT_DAMP + entry.get("linear_damp", 0.0)
@@ -118,12 +119,17 @@ class Played:
         balls = np.array([row["body"] for row in ticks[0]["bodies"]], np.int32)
         self.pushes = np.zeros((count, len(balls), axes), np.float32)
         self.engine_balls = np.zeros((count, len(balls), size), np.float32)
-        states = np.zeros((count, len(balls), 18), np.float32)
+        states = np.zeros((count, len(balls), 21), np.float32)
         for index, tick in enumerate(ticks):
             for number, row in enumerate(tick["bodies"]):
                 self.pushes[index, number], self.engine_balls[index, number] = row["push"], row["transform"]
                 if axes == 3:
-                    states[index, number] = [*row["transform"], *row["velocity"], *row["spin"]]
+                    states[index, number] = [
+                        *row["transform"],
+                        *row["velocity"],
+                        *row["spin"],
+                        *row.get("drive", [0.0] * 3),
+                    ]
         rays = [
             [[*ray["from"], *ray["to"], ray["exclude"], ray["areas"], ray["inside"]] for ray in tick["rays"]]
             for tick in ticks

@@ -14,6 +14,7 @@ from godojo.twin.physics.slide import move_and_slide
 from godojo.twin.physics.space import ASLEEP
 from godojo.twin.physics.step import set_body_transform, step_space
 from godojo.twin.physics.vectors import read3
+from godojo.twin.physics.vehicles import move_vehicles
 
 STEP_S = 1.0 / 60.0
 
@@ -35,6 +36,20 @@ def _put(space: Any, ball: int, state: np.ndarray) -> None:
 
 
 @njit_nogil
+def _drive(space: Any, balls: np.ndarray, states: np.ndarray) -> None:
+    """Sets what drives the vehicles among the rigid bodies."""
+    for place in range(space.wheels.shape[0]):
+        wheel = space.wheels[place]
+        for number in range(balls.shape[0]):
+            if wheel.body == balls[number]:
+                wheel.brake = states[number, 19]
+                if wheel.use_as_traction:
+                    wheel.engine_force = states[number, 18]
+                if wheel.use_as_steering:
+                    wheel.steering = states[number, 20]
+
+
+@njit_nogil
 def play(
     space: Any,  # `Space` or `GodotSpace`
     characters: np.ndarray,
@@ -44,7 +59,7 @@ def play(
     places: np.ndarray,  # [tick, 12]: and where
     balls: np.ndarray,  # int32: rigid bodies
     pushes: np.ndarray,  # [tick, ball, 3]: forces on them
-    states: np.ndarray,  # [tick, ball, 18]: their transforms, velocities and spins in the engine
+    states: np.ndarray,  # [tick, ball, 21]: their transforms, velocities and spins in the engine; what drives them
     rays: np.ndarray,  # [tick, ray]: from, to, excluded body, with areas, hit from inside
     gravity: float,
     restart: int,
@@ -63,6 +78,14 @@ def play(
     exceptions = np.zeros(1, np.int32) - np.int32(1)
     event_count = 0
     for tick in range(plan.shape[0]):
+        for number in range(balls.shape[0]):
+            body = space.bodies[balls[number]]
+            for part in range(12):
+                out_balls[tick, number, part] = body.transform[part]
+            if tick % restart == 0 and tick > 0:
+                _put(space, balls[number], states[tick, number])
+        move_vehicles(space, STEP_S)
+        _drive(space, balls, states[tick])
         if moved[tick] >= 0:
             set_body_transform(space, moved[tick], places[tick])
         for number in range(movers.shape[0]):
@@ -95,10 +118,6 @@ def play(
             out[tick, number, 8] = character.on_ceiling
         for number in range(balls.shape[0]):
             body = space.bodies[balls[number]]
-            for part in range(12):
-                out_balls[tick, number, part] = body.transform[part]
-            if tick % restart == 0 and tick > 0:
-                _put(space, balls[number], states[tick, number])
             push = read3(pushes[tick, number])
             if push[0] != nothing or push[2] != nothing:
                 body.traits &= ~ASLEEP

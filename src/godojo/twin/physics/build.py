@@ -88,6 +88,7 @@ class BodyInfo:
     locks: int = 0  # as in BODY
     reports: int = 0  # `max_contacts_reported`, with `contact_monitor`
     is_frozen: bool = False
+    wheels: list[dict[str, Any]] = field(default_factory=list)  # fields of WHEEL
 
 
 def box(size: Sequence[float], **rest: Any) -> ShapeInfo:
@@ -202,6 +203,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
+def _fill_wheel(row: Any, body: int, given: dict[str, Any]) -> None:
+    row["body"], row["node"], row["ground"] = body, -1, -1
+    row["skid"], row["lean"] = 1.0, 1.0
+    for name, value in given.items():
+        row[name] = value
+    row["length"] = row["wheel_rest_length"]
+
+
 def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
     found = [
@@ -237,12 +246,13 @@ def _rigid_room(bodies: Sequence[BodyInfo], engine: str) -> RigidRoom:
     """Room for the contacts of rigid bodies: each meets a few others at a time."""
     shapes = sum(len(body.shapes) for body in bodies if body.kind != AREA)
     rigid = sum(len(body.shapes) for body in bodies if body.kind == RIGID)
+    wheels = max(sum(len(body.wheels) for body in bodies), 1)
     if engine != GODOT or rigid == 0:
-        return RigidRoom()
+        return RigidRoom(wheels=wheels)
     monitored = sum(body.reports > 0 for body in bodies)
     most = min(rigid * (shapes - 1), rigid * _NEIGHBOURS)
     every = sum(len(body.shapes) for body in bodies)
-    return RigidRoom(max(most, 1), max(every, 2), max(monitored * MOST_REPORTS, 1))
+    return RigidRoom(max(most, 1), max(every, 2), max(monitored * MOST_REPORTS, 1), wheels)
 
 
 def build_space(
@@ -253,7 +263,8 @@ def build_space(
     vertices: list[np.ndarray] = []
     pairs = make_pairs(bodies, sees_static)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs), _rigid_room(bodies, engine)))
-    place = 0
+    rows["wheels"]["body"] = -1
+    place = wheels = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
         plain, scale = split_scale(info.transform, engine)
@@ -278,6 +289,9 @@ def build_space(
             in_python(update_tensor)(as_records(rows)[0].bodies[index])
             if info.is_frozen:
                 row["kind"] = STATIC
+        for wheel in info.wheels:
+            _fill_wheel(rows[0]["wheels"][wheels], index, wheel)
+            wheels += 1
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
     roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
@@ -328,6 +342,7 @@ def space_of(statics: Statics, row: Any) -> Space:
         row.order,
         row.meetings,
         row.announced,
+        row.wheels,
     )
 
 

@@ -232,6 +232,55 @@ MANIFOLD = np.dtype(
 MEETING = np.dtype([("body", "i4"), ("other", "i4"), ("shape", "i4"), ("other_shape", "i4")], align=True)
 """A contact that a body with `contact_monitor` knows of."""
 
+WHEEL = np.dtype(
+    [
+        ("body", "i4"),  # of the vehicle, or -1
+        ("node", "i4"),  # where its node is in a world's row, or -1
+        # Settings: where it hangs, its direction and its axle in the vehicle's frame, and VehicleWheel3D's properties.
+        ("place", "f4", 3),
+        ("down", "f4", 3),
+        ("axle", "f4", 3),
+        ("wheel_radius", "f4"),
+        ("wheel_rest_length", "f4"),
+        ("wheel_friction_slip", "f4"),
+        ("wheel_roll_influence", "f4"),
+        ("suspension_travel", "f4"),
+        ("suspension_stiffness", "f4"),
+        ("suspension_max_force", "f4"),
+        ("damping_compression", "f4"),
+        ("damping_relaxation", "f4"),
+        ("use_as_traction", "i4"),
+        ("use_as_steering", "i4"),
+        ("engine_force", "f4"),
+        ("brake", "f4"),
+        ("steering", "f4"),
+        # State.
+        ("is_in_contact", "i4"),
+        ("ground", "i4"),  # the body that it stands on, or -1
+        ("contact_point", "f4", 3),
+        ("contact_normal", "f4", 3),
+        ("length", "f4"),  # of the suspension
+        ("speed", "f4"),  # of the suspension
+        ("lean", "f4"),  # how much longer the suspension is than the way to the ground
+        ("force", "f4"),
+        ("turned", "f4"),  # angle
+        ("turns", "f4"),  # angle of the last tick
+        ("rpm", "f4"),
+        ("skid", "f4"),
+        # Of one tick.
+        ("world_place", "f4", 3),
+        ("world_down", "f4", 3),
+        ("world_axle", "f4", 3),
+        ("side", "f4", 3),
+        ("ahead", "f4", 3),
+        ("side_impulse", "f4"),
+        ("ahead_impulse", "f4"),
+        ("transform", "f4", 12),  # in the vehicle
+    ],
+    align=True,
+)
+"""A VehicleWheel3D. Those of a vehicle follow each other."""
+
 
 class Statics(NamedTuple):
     """What all worlds share."""
@@ -266,6 +315,7 @@ class Space(NamedTuple):
     order: np.ndarray  # int32: room for lists of manifolds and of bodies
     meetings: np.ndarray  # MEETING
     announced: np.ndarray  # EVENT: contacts that have begun or ended
+    wheels: np.ndarray  # WHEEL, of both engines
 
 
 EVENTS, MOVED_COUNT, STIRRED_COUNT, ACTIVE_COUNT = range(4)
@@ -283,6 +333,7 @@ class RigidRoom(NamedTuple):
     manifolds: int = 1
     shapes: int = 1
     meetings: int = 1
+    wheels: int = 1
 
 
 def rigid_fields(body_count: int, room: RigidRoom) -> list[tuple[object, ...]]:
@@ -293,6 +344,7 @@ def rigid_fields(body_count: int, room: RigidRoom) -> list[tuple[object, ...]]:
         ("order", "i4", (room.manifolds + 4 * body_count if room.shapes > 1 else 1,)),
         ("meetings", MEETING, (room.meetings,)),
         ("announced", EVENT, (room.meetings,)),
+        ("wheels", WHEEL, (room.wheels,)),
     ]
 
 

@@ -13,7 +13,7 @@ from godojo.twin.physics.godot.islands import gather, let_sleep, solve_island
 from godojo.twin.physics.godot.pairs import update_pairs
 from godojo.twin.physics.godot.reports import report_contacts
 from godojo.twin.physics.jit import call, inline
-from godojo.twin.physics.rotations import quaternion_of
+from godojo.twin.physics.rotations import quaternion_of, turn_rows
 from godojo.twin.physics.space import (
     ANNOUNCED_COUNT,
     ASLEEP,
@@ -102,12 +102,7 @@ def orthonormalize(t: Any) -> None:
 def _turn(record: Any, axis: Vector, angle: np.float32) -> None:
     """Turns the body about its centre of mass: Godot's `Basis(axis, angle)`, and a new orthonormal basis."""
     t = record.transform
-    c, s = np.float32(np.cos(angle)), np.float32(np.sin(angle))
-    x, y, z = axis
-    u = F1 - c
-    r0 = (x * x + c * (F1 - x * x), x * y * u - z * s, x * z * u + y * s)
-    r1 = (x * y * u + z * s, y * y + c * (F1 - y * y), y * z * u - x * s)
-    r2 = (x * z * u - y * s, y * z * u + x * s, z * z + c * (F1 - z * z))
+    r0, r1, r2 = turn_rows(axis, angle)
     a, b, d = (t[0], t[3], t[6]), (t[1], t[4], t[7]), (t[2], t[5], t[8])
     center = read3(record.center)
     if not is_zero(center):
