@@ -88,6 +88,9 @@ class BodyInfo:
     locks: int = 0  # as in BODY
     reports: int = 0  # `max_contacts_reported`, with `contact_monitor`
     is_frozen: bool = False
+    frozen_kind: int = STATIC
+    constant_force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    constant_torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
     wheels: list[dict[str, Any]] = field(default_factory=list)  # fields of WHEEL
 
 
@@ -270,7 +273,9 @@ def build_space(
         plain, scale = split_scale(info.transform, engine)
         for name in ("kind", "traits", "layer", "mask", "priority", "gravity_scale", "friction", "bounce"):
             row[name] = getattr(info, name)
-        for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity", "locks", "reports"):
+        for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):
+            row[name] = getattr(info, name)
+        for name in ("constant_force", "constant_torque", "locks", "reports"):
             row[name] = getattr(info, name)
         row["transform"] = plain
         row["target"] = plain
@@ -286,9 +291,9 @@ def build_space(
             place += 1
         if info.kind == RIGID:
             set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
-            in_python(update_tensor)(as_records(rows)[0].bodies[index])
+            in_python(update_tensor)(rows["bodies"].view(np.recarray)[0, index])
             if info.is_frozen:
-                row["kind"] = STATIC
+                row["kind"] = info.frozen_kind
         for wheel in info.wheels:
             _fill_wheel(rows[0]["wheels"][wheels], index, wheel)
             wheels += 1

@@ -5,7 +5,7 @@ A transform is 6 float32 as Godot keeps them: the x column, the y column, the or
 
 import numpy as np
 
-from godojo.twin.physics.space import EVENT, SCRATCH, RigidRoom, rigid_fields
+from godojo.twin.physics.space import COUNTS, EVENT, SCRATCH, RigidRoom, rigid_fields
 
 # Kinds of shapes, in the order of Godot's `PhysicsServer2D.ShapeType`: the solver sorts each pair by it.
 BOUNDARY, _RAY, SEGMENT, CIRCLE, RECTANGLE, CAPSULE, CONVEX = range(7)
@@ -139,7 +139,7 @@ def space_dtype(body_count: int, shape_count: int, pair_count: int) -> np.dtype:
             ("moved", "i4", (1,)),  # these three lists are of 3D
             ("stirred", "i4", (1,)),
             ("active", "i4", (1,)),
-            ("counts", "i4", (8,)),
+            ("counts", "i4", (COUNTS,)),
             ("scratch", "f8", (SCRATCH,)),
             *rigid_fields(1, RigidRoom()),
         ],
