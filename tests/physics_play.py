@@ -11,10 +11,10 @@ from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.slide import move_and_slide
-from godojo.twin.physics.space import ASLEEP
 from godojo.twin.physics.step import set_body_transform, step_space
 from godojo.twin.physics.vectors import read3
 from godojo.twin.physics.vehicles import move_vehicles
+from godojo.twin.physics.wake import wake
 
 STEP_S = 1.0 / 60.0
 
@@ -120,7 +120,7 @@ def play(
             body = space.bodies[balls[number]]
             push = read3(pushes[tick, number])
             if push[0] != nothing or push[2] != nothing:
-                body.traits &= ~ASLEEP
+                wake(space, body)
             apply_central_force(space, balls[number], push)
         for number in range(rays.shape[1]):
             ray = rays[tick, number]

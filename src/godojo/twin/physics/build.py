@@ -33,6 +33,7 @@ from godojo.twin.physics.space import (
     STATIC,
     STIRRED,
     STIRRED_COUNT,
+    WAKES,
     RigidRoom,
     Space,
     Statics,
@@ -277,6 +278,7 @@ def build_space(
             row[name] = getattr(info, name)
         for name in ("constant_force", "constant_torque", "locks", "reports"):
             row[name] = getattr(info, name)
+        row["woken"] = index
         row["transform"] = plain
         row["target"] = plain
         row["rotation"] = in_python(quaternion_of)(plain)
@@ -301,6 +303,7 @@ def build_space(
     roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
     _find_bounds(as_records(statics), as_records(rows))
+    rows["counts"][:, WAKES] = len(bodies)
     rows["counts"][:, STIRRED_COUNT] = 0  # the first overlaps test all areas
     rows["bodies"]["traits"] &= ~STIRRED
     return statics, rows

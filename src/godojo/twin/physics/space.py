@@ -22,6 +22,7 @@ LOCK_ROTATION = 8  # rigid bodies
 OWN_FORCES = 64  # rigid bodies: `custom_integrator`
 STAYS_AWAKE = 128  # rigid bodies: not `can_sleep`
 ASLEEP = 256
+MOVES = 512  # it was awake in the last step
 MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
 STIRRED = 32  # areas, and static bodies that they see: its box has changed since the last overlaps
 
@@ -90,6 +91,7 @@ BODY = np.dtype(
         ("push_spin", "f4", 3),
         ("still_s", "f4"),
         ("locks", "i4"),  # bits: linear x, y, z, angular x, y, z
+        ("woken", "i4"),  # when it has begun to move: a count of such events
         ("reports", "i4"),  # `max_contacts_reported`, if anything reads them
         ("island", "i4"),  # the last one that it was in: islands are counted from step to step
     ],
@@ -322,9 +324,10 @@ EVENTS, MOVED_COUNT, STIRRED_COUNT, ACTIVE_COUNT = range(4)
 AREAS_KNOWN, STEPPED = 4, 5
 """Places of `Space.counts`; the last two are 0 if what areas can see has changed, or before the first overlaps."""
 MANIFOLD_COUNT, MEETING_COUNT, ANNOUNCED_COUNT, ISLANDS, PAIRED = range(6, 11)
-TOO_MANY = 11
+WAKES = 11
+TOO_MANY = 12
 """Not 0 if there was no room for a manifold or a meeting."""
-COUNTS = 12
+COUNTS = 14
 
 
 class RigidRoom(NamedTuple):

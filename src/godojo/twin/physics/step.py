@@ -14,7 +14,8 @@ from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.rigid import move_rigid_bodies as jolt_move_rigid_bodies
 from godojo.twin.physics.rotations import quaternion_of, quaternion_product
 from godojo.twin.physics.space import KINEMATIC, MOVED, MOVED_COUNT, RIGID, Space
-from godojo.twin.physics.vectors import F0
+from godojo.twin.physics.vectors import F0, is_zero, read3
+from godojo.twin.physics.wake import come_first
 
 _move_rigid_bodies = by_engine(jolt_move_rigid_bodies, godot_move_rigid_bodies)
 
@@ -70,7 +71,9 @@ def _aim_kinematic(space: Space, body: int, step: np.float32) -> None:
     has_turned = False
     for part in range(9):
         has_turned |= record.transform[part] != record.target[part]
+    rested = is_zero(read3(record.linear_velocity)) and is_zero(read3(record.angular_velocity))
     for axis in range(3):
+        record.old_velocity[axis], record.old_spin[axis] = record.linear_velocity[axis], record.angular_velocity[axis]
         record.linear_velocity[axis] = (record.target[9 + axis] - record.transform[9 + axis]) / step
         record.angular_velocity[axis] = F0
     if has_turned:
@@ -82,6 +85,8 @@ def _aim_kinematic(space: Space, body: int, step: np.float32) -> None:
             scale = (angle if turn[3] >= F0 else -angle) / length / step
             for axis in range(3):
                 record.angular_velocity[axis] = turn[axis] * scale
+    if rested and not is_zero(read3(record.linear_velocity)):
+        come_first(space, record)
 
 
 @call

@@ -14,7 +14,7 @@ from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.rotations import turn_rows
-from godojo.twin.physics.space import ASLEEP, RIGID, Space
+from godojo.twin.physics.space import RIGID, Space
 from godojo.twin.physics.vectors import (
     F0,
     F1,
@@ -29,6 +29,7 @@ from godojo.twin.physics.vectors import (
     sub,
     write3,
 )
+from godojo.twin.physics.wake import wake
 
 Vector = Any
 
@@ -278,6 +279,7 @@ def move_vehicles(space: Space, delta: float) -> None:
         body, end = wheels[first].body, first
         while end < wheels.shape[0] and wheels[end].body == body:
             end += 1
-        if space.bodies[body].kind == RIGID and space.bodies[body].traits & ASLEEP == 0:
+        if space.bodies[body].kind == RIGID:
+            wake(space, space.bodies[body])  # impulses, even of nothing, keep it awake
             _move_vehicle(space, first, end, np.float32(delta))
         first = end

@@ -14,11 +14,13 @@ from godojo.twin.physics.space import (
     KINEMATIC,
     LOCK_ROTATION,
     MEETING_COUNT,
+    MOVES,
     PAIRED,
     RIGID,
     STATIC,
     STAYS_AWAKE,
 )
+from godojo.twin.physics.wake import wake
 from godojo.twin.world.calls import read_transform
 from godojo.twin.world.kernels import CLASSES, body_node, node_kernel, node_offset, space_of, world_of
 from godojo.twin.world.nodes import global_transform, set_global_transform
@@ -52,8 +54,9 @@ def _record_of(body):
 @jitable
 def _awake(body):
     """The record of a body that a script moves, which wakes it."""
-    record = space_of(body).bodies[body.body]
-    record.traits &= ~ASLEEP
+    space = space_of(body)
+    record = space.bodies[body.body]
+    wake(space, record)
     return record
 
 
@@ -265,9 +268,8 @@ def get_contact_count(body):
 
 @node_kernel("RigidBody3D")
 def is_simulated(body):
-    """Whether the physics moves a body in this tick."""
-    record = _record_of(body)
-    return record.kind == RIGID and (record.traits & ASLEEP) == 0
+    """Whether the physics has moved a body in its last step."""
+    return (_record_of(body).traits & MOVES) != 0
 
 
 # The argument of `_integrate_forces` is the body itself, as the physics has it

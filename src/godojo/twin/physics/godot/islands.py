@@ -8,11 +8,27 @@ from godojo.twin.physics.godot.manifolds import find_contacts, prepare, solve
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import ASLEEP, ISLANDS, MANIFOLD_COUNT, RIGID, STATIC, STAYS_AWAKE, Space
 from godojo.twin.physics.vectors import dot, length32, read3
+from godojo.twin.physics.wake import wake
 
 ROUNDS = 16  # project setting physics/3d/solver/solver_iterations
 STILL_MPS = np.float32(0.1)  # physics/3d/sleep_threshold_linear
 STILL_RADPS = np.float32(np.deg2rad(8.0))  # physics/3d/sleep_threshold_angular
 SLEEP_S = np.float32(0.5)  # physics/3d/time_before_sleep
+
+
+@call
+def sort_movers(space: Space, movers: int) -> int:
+    """Lists the bodies that can move, those first that have begun to do so last; where the list begins."""
+    order, bodies = space.order, space.bodies
+    start = space.manifolds.shape[0] + 3 * bodies.shape[0]
+    for number in range(movers):
+        body = space.roster[movers - 1 - number].mover
+        place = start + number
+        while place > start and bodies[order[place - 1]].woken < bodies[body].woken:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = body
+    return start
 
 
 @inline
@@ -103,5 +119,8 @@ def let_sleep(space: Space, members: int, step: np.float32) -> None:
             end += 1
         for place in range(first, end):
             record = space.bodies[space.order[start + place]]
-            record.traits = (record.traits | ASLEEP) if can_sleep else (record.traits & ~ASLEEP)
+            if can_sleep:
+                record.traits |= ASLEEP
+            else:
+                wake(space, record)
         first = end

@@ -19,6 +19,7 @@ from godojo.twin.physics.space import (
     Space,
 )
 from godojo.twin.physics.vectors import F0, add, read3, sub, wide
+from godojo.twin.physics.wake import wake
 
 Vector = Any
 
@@ -143,9 +144,9 @@ def _find_pairs(space: Space, me: int) -> None:
 
 
 @call
-def update_pairs(space: Space, movers: int) -> None:
+def update_pairs(space: Space, movers: int, sorted_at: int) -> None:
     """Brings the pairs up to date: those that have come apart go, new ones come last."""
-    bodies, roster = space.bodies, space.roster
+    bodies = space.bodies
     is_first = space.counts[PAIRED] == 0
     if is_first:
         space.counts[PAIRED] = 1
@@ -155,7 +156,7 @@ def update_pairs(space: Space, movers: int) -> None:
     # What moves last of all in a step is noticed last: kinematic bodies behind the rigid ones.
     for wanted in (RIGID, KINEMATIC):
         for number in range(movers):
-            index = roster[number if is_first else movers - 1 - number].mover
+            index = space.roster[number].mover if is_first else space.order[sorted_at + number]
             body = bodies[index]
             if body.kind != wanted or body.traits & ASLEEP:
                 continue
@@ -171,9 +172,9 @@ def has_moved(space: Space, index: int) -> None:
     for place in range(space.counts[MANIFOLD_COUNT]):
         manifold = space.manifolds[place]
         if manifold.one == index:
-            space.bodies[manifold.two].traits &= ~ASLEEP
+            wake(space, space.bodies[manifold.two])
         if manifold.two == index:
-            space.bodies[manifold.one].traits &= ~ASLEEP
-    space.bodies[index].traits &= ~ASLEEP
+            wake(space, space.bodies[manifold.one])
+    wake(space, space.bodies[index])
     if update_fat(space, index):
         _find_pairs(space, index)

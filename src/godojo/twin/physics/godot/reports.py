@@ -5,10 +5,9 @@ from typing import Any
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import (
     ANNOUNCED_COUNT,
-    ASLEEP,
     MEETING_COUNT,
     MOST_REPORTS,
-    RIGID,
+    MOVES,
     TOO_MANY,
     Space,
 )
@@ -119,10 +118,9 @@ def _compare(space: Space, body: int, count: int) -> None:
 
 
 @call
-def report_contacts(space: Space, movers: int, linked: int) -> None:
-    """Compares the contacts of a step with those that bodies know of."""
-    for place in range(movers):
-        body = space.roster[place].mover
-        record = space.bodies[body]
-        if record.reports > 0 and record.kind == RIGID and record.traits & ASLEEP == 0:
+def report_contacts(space: Space, sorted_at: int, movers: int, linked: int) -> None:
+    """Compares the contacts of a step with those that bodies know of; what has begun to move first comes first."""
+    for place in range(sorted_at + movers - 1, sorted_at - 1, -1):
+        body = space.order[place]
+        if space.bodies[body].reports > 0 and space.bodies[body].traits & MOVES:
             _compare(space, body, _list_reports(space, body, linked))

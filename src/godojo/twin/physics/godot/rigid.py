@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from godojo.twin.physics.bounds import update_bounds
-from godojo.twin.physics.godot.islands import gather, let_sleep, solve_island
+from godojo.twin.physics.godot.islands import gather, let_sleep, solve_island, sort_movers
 from godojo.twin.physics.godot.pairs import update_pairs
 from godojo.twin.physics.godot.reports import report_contacts
 from godojo.twin.physics.jit import call, inline
@@ -20,6 +20,7 @@ from godojo.twin.physics.space import (
     ISLANDS,
     KINEMATIC,
     LOCK_ROTATION,
+    MOVES,
     OWN_FORCES,
     RIGID,
     Space,
@@ -158,27 +159,24 @@ def move_rigid_bodies(space: Space, movers: int, gravity: Any, step: np.float32)
     space.counts[ANNOUNCED_COUNT] = 0
     for place in range(movers):
         record = bodies[roster[place].mover]
+        record.traits &= ~MOVES
         if record.kind == RIGID and record.traits & ASLEEP == 0:
+            record.traits |= MOVES
             _push(record, gravity, step)
-    update_pairs(space, movers)
+    sorted_at = sort_movers(space, movers)
+    update_pairs(space, movers, sorted_at)
     before = space.counts[ISLANDS]
     linked = members = 0
-    # Bodies that have begun to move last come first: those that scripts move, then the last of the scene.
-    for wanted in (KINEMATIC, RIGID):
-        for number in range(movers):
-            start = roster[movers - 1 - number].mover
-            record = bodies[start]
-            if record.kind != wanted or record.island > before or record.traits & ASLEEP:
-                continue
-            if wanted == KINEMATIC and not _is_moving(record):
-                continue
+    for place in range(sorted_at, sorted_at + movers):
+        record = bodies[space.order[place]]
+        is_active = record.traits & MOVES != 0 or (record.kind == KINEMATIC and _is_moving(record))
+        if is_active and record.island <= before:
             space.counts[ISLANDS] += 1
             first = linked
-            linked, members = gather(space, start, before, linked, members)
+            linked, members = gather(space, space.order[place], before, linked, members)
             solve_island(space, first, linked, step)
     for place in range(movers):
-        record = bodies[roster[place].mover]
-        if record.kind == RIGID and record.traits & ASLEEP == 0:
+        if bodies[roster[place].mover].traits & MOVES:
             _move(space, roster[place].mover, step)
-    report_contacts(space, movers, linked)
+    report_contacts(space, sorted_at, movers, linked)
     let_sleep(space, members, step)
