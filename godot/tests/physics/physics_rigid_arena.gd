@@ -6,6 +6,7 @@ const _SHAPES: Dictionary[String, Array] = {
 	"stack": ["box"],
 	"pushed": ["box"],
 	"tumble": ["box", "sphere", "capsule", "cylinder", "convex"],
+	"woken": ["box", "sphere"],
 	"vehicle": ["box"],
 }
 const _WHEEL: PackedStringArray = [
@@ -33,6 +34,9 @@ func _build() -> void:
 		_add(StaticBody3D.new(), _shape("box", Vector3(12, 2, 1)), turn * Vector3(0, 1, 5.5), turn)
 	_add_mover(Vector3(0, 1.2, 0) if _kind == "pushed" else Vector3(0, 30, 0))
 	if _kind == "vehicle":
+		for number: int in 4:
+			var turn: Basis = Basis(Vector3.UP, number * PI / 2.0)
+			_add_body(turn * Vector3(3.0, 0.3, 0.5), 0.6 * Vector3.ONE)
 		_add_vehicle()
 		return
 	if _kind == "stack":
@@ -122,6 +126,9 @@ func _rigid(body: Node) -> Dictionary:
 
 
 func _push() -> Vector3:
+	var push: Vector3 = Vector3(_chance.randf_range(-20, 20), 0.0, _chance.randf_range(-20, 20))
 	if _kind == "billiard" and _tick % 40 < 10:
-		return Vector3(_chance.randf_range(-20, 20), 0.0, _chance.randf_range(-20, 20))
+		return push
+	if _kind == "woken" and _tick % 90 >= 80:
+		return push * 2.0
 	return Vector3.ZERO
