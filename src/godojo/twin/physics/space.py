@@ -23,6 +23,7 @@ OWN_FORCES = 64  # rigid bodies: `custom_integrator`
 STAYS_AWAKE = 128  # rigid bodies: not `can_sleep`
 ASLEEP = 256
 MOVES = 512  # it was awake in the last step
+LOOKS_AHEAD = 1024  # rigid bodies: `continuous_cd`
 MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
 STIRRED = 32  # areas, and static bodies that they see: its box has changed since the last overlaps
 
@@ -325,8 +326,8 @@ AREAS_KNOWN, STEPPED = 4, 5
 """Places of `Space.counts`; the last two are 0 if what areas can see has changed, or before the first overlaps."""
 MANIFOLD_COUNT, MEETING_COUNT, ANNOUNCED_COUNT, ISLANDS, PAIRED = range(6, 11)
 WAKES = 11
-TOO_MANY = 12
-"""Not 0 if there was no room for a manifold or a meeting."""
+TOO_MANY, TOO_FAST = 12, 13
+"""Not 0 if there was no room for a manifold or a meeting, or if a body was so fast that Godot would look ahead."""
 COUNTS = 14
 
 

@@ -16,6 +16,7 @@ from godojo.twin.physics.space import (
     IS_CHARACTER,
     KINEMATIC,
     LOCK_ROTATION,
+    LOOKS_AHEAD,
     MONITORABLE,
     MONITORING,
     OWN_FORCES,
@@ -200,8 +201,9 @@ def _read_rigid(snapshot: Snapshot, node: NodeInfo, info: BodyInfo) -> None:
         setattr(info, name, tuple(node.properties.get(name, ["Vector3", [0.0, 0.0, 0.0]])[1]))
     for wheel in wheel_nodes(snapshot, node):
         info.wheels.append(_wheel(wheel))
-    if flag("continuous_cd"):
-        raise GodojoError(f"{node.path}: a twin has no continuous collision detection (continuous_cd)")
+    if flag("continuous_cd") and not is_godot:
+        raise GodojoError(f"{node.path}: on Jolt a twin has no continuous collision detection (continuous_cd)")
+    info.traits |= LOOKS_AHEAD if flag("continuous_cd") else 0
     if not is_godot and (info.reports or info.locks or info.traits & OWN_FORCES):
         what = "reports contacts" if info.reports else "has locked axes or forces of its own"
         raise GodojoError(f"{node.path}: on Jolt a twin has no RigidBody3D that {what}")

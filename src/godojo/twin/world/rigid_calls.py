@@ -5,7 +5,7 @@
 
 from godojo.twin.physics.engines import GODOT, JOLT
 from godojo.twin.physics.jit import call as _part
-from godojo.twin.physics.space import TOO_MANY
+from godojo.twin.physics.space import TOO_FAST, TOO_MANY
 from godojo.twin.physics.step import move_rigid_bodies
 from godojo.twin.physics.vehicles import move_vehicles
 from godojo.twin.world.calls import read_transform
@@ -13,7 +13,7 @@ from godojo.twin.world.entries import MOVE_RIGID_BODIES, Entry
 from godojo.twin.world.kernels import CLASSES, WORLD
 from godojo.twin.world.nodes import set_transform
 from godojo.twin.world.ref_types import _reference
-from godojo.twin.world.refs import CONTACTS_FULL, record_at
+from godojo.twin.world.refs import CONTACTS_FULL, TOO_FAST_BODY, record_at
 from godojo.twin.world.space_type import godot_space_at, space_at
 
 _WHEEL = CLASSES["VehicleWheel3D"]
@@ -27,6 +27,8 @@ def _move_rigid_bodies(base, space):
     move_rigid_bodies(space, (gravity._x, gravity._y, gravity._z), world.delta)
     if space.counts[TOO_MANY] != 0 and world.error == 0:
         world.error = CONTACTS_FULL
+    if space.counts[TOO_FAST] != 0 and world.error == 0:
+        world.error = TOO_FAST_BODY
     return 0
 
 

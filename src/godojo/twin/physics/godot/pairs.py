@@ -25,6 +25,8 @@ Vector = Any
 
 _ROOM_M = 0.1
 """The room of a box, and how far apart boxes of bodies may be to be looked at."""
+_SHRUNK_M = 0.66
+"""A box that is so much larger than its shape, all sides together, is made anew."""
 _GROWTH = 0.025 / 0.9
 """Of the box of a body that moves: Godot adds a share of the last box, over and over."""
 
@@ -56,11 +58,12 @@ def update_fat(space: Space, index: int) -> bool:
         way = (0.0, 0.0, 0.0)
         if body.kind == KINEMATIC:
             way = wide(sub(read3(body.target[9:]), read3(body.transform[9:])))
-        is_inside = True
+        is_inside, spare = True, 0.0
         for axis in range(3):
+            spare += fat[3 + axis, shape] - fat[axis, shape] - (high[axis] - low[axis]) - 2.0 * grown - abs(way[axis])
             is_inside &= low[axis] - grown + min(way[axis], 0.0) >= fat[axis, shape]
             is_inside &= high[axis] + grown + max(way[axis], 0.0) <= fat[3 + axis, shape]
-        if not is_inside:
+        if not is_inside or spare >= _SHRUNK_M:
             changed = True
             for axis in range(3):
                 fat[axis, shape] = low[axis] - grown + min(way[axis], 0.0) - _ROOM_M
@@ -160,7 +163,7 @@ def update_pairs(space: Space, movers: int, sorted_at: int) -> None:
             body = bodies[index]
             if body.kind != wanted or body.traits & ASLEEP:
                 continue
-            if update_fat(space, index) or is_first:
+            if is_first or update_fat(space, index):
                 _find_pairs(space, index)
 
 

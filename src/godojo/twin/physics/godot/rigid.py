@@ -10,6 +10,7 @@ import numpy as np
 
 from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.godot.islands import gather, let_sleep, solve_island, sort_movers
+from godojo.twin.physics.godot.manifolds import STEP_AT
 from godojo.twin.physics.godot.pairs import update_pairs
 from godojo.twin.physics.godot.reports import report_contacts
 from godojo.twin.physics.jit import call, inline
@@ -157,6 +158,7 @@ def move_rigid_bodies(space: Space, movers: int, gravity: Any, step: np.float32)
     """One step of all rigid bodies; contacts that have begun or ended are in `space.announced`."""
     bodies, roster = space.bodies, space.roster
     space.counts[ANNOUNCED_COUNT] = 0
+    space.scratch[STEP_AT] = step
     for place in range(movers):
         record = bodies[roster[place].mover]
         record.traits &= ~MOVES
