@@ -107,8 +107,10 @@ def _stand(space: Space, wheel: Any) -> None:
     target = add(source, mul(down, reach))
     write3(wheel.contact_point, target)
     source = sub(source, mul(down, wheel.wheel_radius))
+    mask: Any = np.int64(record.mask)
+    vehicle: Any = np.int64(wheel.body)
     hit, position, normal, ground, _ = cast_ray(
-        space, source, target, np.int64(record.mask), True, False, False, True, np.int64(wheel.body), space.near[:0]
+        space, source, target, mask, True, False, False, True, vehicle, space.near[:0]
     )
     wheel.ground = -1
     if not hit:

@@ -20,7 +20,7 @@ SLEEP_S = np.float32(0.5)  # physics/3d/time_before_sleep
 def sort_movers(space: Space, movers: int) -> int:
     """Lists the bodies that can move, those first that have begun to do so last; where the list begins."""
     order, bodies = space.order, space.bodies
-    start = space.manifolds.shape[0] + 3 * bodies.shape[0]
+    start: int = space.manifolds.shape[0] + 3 * bodies.shape[0]
     for number in range(movers):
         body = space.roster[movers - 1 - number].mover
         place = start + number
