@@ -43,11 +43,15 @@ func _build() -> void:
 		for number: int in 6:
 			var half: int = number % 3
 			var offset: float = _chance.randf_range(-0.1, 0.1)
-			_add_body(Vector3(-2.0 + 4.0 * (number / 3) + offset, 0.5 + 1.02 * half, 2.0), Vector3.ONE)
+			_add_body(
+				Vector3(-2.0 + 4.0 * (number / 3) + offset, 0.5 + 1.02 * half, 2.0), Vector3.ONE
+			)
 		return
 	for number: int in 6:
 		var size: Vector3 = Vector3(
-			_chance.randf_range(0.5, 1.2), _chance.randf_range(0.5, 1.2), _chance.randf_range(0.5, 1.2)
+			_chance.randf_range(0.5, 1.2),
+			_chance.randf_range(0.5, 1.2),
+			_chance.randf_range(0.5, 1.2)
 		)
 		var at: Vector3 = Vector3(-3.0 + 3.0 * (number % 3), 0.62, -2.5 + 5.0 * (number / 3))
 		if _kind == "tumble":
@@ -95,7 +99,9 @@ func _add_vehicle() -> void:
 		wheel.suspension_stiffness = _chance.randf_range(20.0, 60.0)
 		wheel.damping_compression = 0.8
 		wheel.damping_relaxation = 0.9
-		var row: Dictionary = {"place": _list(wheel.position), "down": [0, -1, 0], "axle": [1, 0, 0]}
+		var row: Dictionary = {
+			"place": _list(wheel.position), "down": [0, -1, 0], "axle": [1, 0, 0]
+		}
 		for property: String in _WHEEL:
 			row[property] = float(wheel.get(property))
 		wheels.append(row)

@@ -44,8 +44,8 @@ func _physics_process(_delta: float) -> void:
 			write(sync)
 
 
-## A [DojoSync] announces what it is about to send; the first time that is a reset. Wheels hang where
-## they enter the tree, and move from there on.
+## A [DojoSync] announces what it is about to send; the first time that is a reset. Wheels hang
+## where they enter the tree, and move from there on.
 func _look_at(node: Node) -> void:
 	if node is VehicleWheel3D:
 		_wheels[node] = (node as VehicleWheel3D).transform

@@ -204,8 +204,9 @@ def _read_rigid(snapshot: Snapshot, node: NodeInfo, info: BodyInfo) -> None:
     if flag("continuous_cd") and not is_godot:
         raise GodojoError(f"{node.path}: on Jolt a twin has no continuous collision detection (continuous_cd)")
     info.traits |= LOOKS_AHEAD if flag("continuous_cd") else 0
-    if not is_godot and (info.reports or info.locks or info.traits & OWN_FORCES):
-        what = "reports contacts" if info.reports else "has locked axes or forces of its own"
+    if not is_godot and (info.reports or info.wheels or info.locks or info.traits & OWN_FORCES):
+        what = "has locked axes or forces of its own"
+        what = "reports contacts" if info.reports else "has wheels" if info.wheels else what
         raise GodojoError(f"{node.path}: on Jolt a twin has no RigidBody3D that {what}")
 
 
