@@ -43,8 +43,8 @@ from godojo.twin.physics.space import (
 MARGIN_FRACTION = 0.08
 """Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
 DEFAULT_MARGIN = 0.04
-_NEIGHBOURS = 24
-"""The most shapes that a shape of a rigid body can be near to at a time, on average."""
+_NEIGHBOURS, _MOST_PAIRS = 24, 2048
+"""The most shapes that a shape of a rigid body can be near to at a time, on average, and the most of all together."""
 _NEAR_ONE = 1e-5
 PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
 
@@ -254,7 +254,7 @@ def _rigid_room(bodies: Sequence[BodyInfo], engine: str) -> RigidRoom:
     if engine != GODOT or rigid == 0:
         return RigidRoom(wheels=wheels)
     monitored = sum(body.reports > 0 for body in bodies)
-    most = min(rigid * (shapes - 1), rigid * _NEIGHBOURS)
+    most = min(rigid * (shapes - 1), rigid * _NEIGHBOURS, _MOST_PAIRS)
     every = sum(len(body.shapes) for body in bodies)
     return RigidRoom(max(most, 1), max(every, 2), max(monitored * MOST_REPORTS, 1), wheels)
 
