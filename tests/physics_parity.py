@@ -18,6 +18,7 @@ from tests.physics_play import play
 from tests.physics_play_2d import play as play_2d
 
 KINDS = {"StaticBody3D": STATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA, "RigidBody3D": RIGID}
+KINDS["VehicleBody3D"] = RIGID
 TRAITS = {"CharacterBody3D": IS_CHARACTER, "Area3D": MONITORING | MONITORABLE}
 KINDS |= {f"{name[:-2]}2D": kind for name, kind in KINDS.items()}
 TRAITS |= {f"{name[:-2]}2D": traits for name, traits in TRAITS.items()}
@@ -70,7 +71,7 @@ def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
         info = maker.BodyInfo(KINDS[entry["class"]], np.array(entry["transform"], np.float32), [shape])
         info.layer, info.mask = int(entry["layer"]), int(entry["mask"])
         info.traits = TRAITS.get(entry["class"], 0)
-        for name in ("mass", "gravity_scale", "friction", "bounce"):
+        for name in ("mass", "gravity_scale", "friction", "bounce", "center_of_mass", "wheels"):
             if name in entry:
                 setattr(info, name, entry[name])
         info.linear_damp = DEFAULT_DAMP + entry.get("linear_damp", 0.0)
@@ -118,9 +119,17 @@ class Played:
         balls = np.array([row["body"] for row in ticks[0]["bodies"]], np.int32)
         self.pushes = np.zeros((count, len(balls), axes), np.float32)
         self.engine_balls = np.zeros((count, len(balls), size), np.float32)
+        states = np.zeros((count, len(balls), 21), np.float32)
         for index, tick in enumerate(ticks):
             for number, row in enumerate(tick["bodies"]):
                 self.pushes[index, number], self.engine_balls[index, number] = row["push"], row["transform"]
+                if axes == 3:
+                    states[index, number] = [
+                        *row["transform"],
+                        *row["velocity"],
+                        *row["spin"],
+                        *row.get("drive", [0.0] * 3),
+                    ]
         rays = [
             [[*ray["from"], *ray["to"], ray["exclude"], ray["areas"], ray["inside"]] for ray in tick["rays"]]
             for tick in ticks
@@ -139,6 +148,7 @@ class Played:
             places,
             balls,
             self.pushes,
+            states,
             np.array(rays, np.float32),
             float(scene["gravity"]),
             restart,
@@ -155,6 +165,11 @@ class Played:
         axes = self.axes
         difference = self.out[:, :, :axes].astype(np.float64) - self.plan[:, :, 2 * axes : 3 * axes]
         return np.asarray(np.linalg.norm(difference, axis=2))
+
+    def balls_apart_m(self) -> np.ndarray:
+        """[tick, rigid body]"""
+        places = self.balls[..., -self.axes :].astype(np.float64)
+        return np.asarray(np.linalg.norm(places - self.engine_balls[..., -self.axes :], axis=2))
 
     def flags_agree(self) -> np.ndarray:
         """[tick, mover]"""
@@ -173,9 +188,23 @@ def _events(scene: dict[str, Any]) -> list[tuple[int, ...]]:
     ]
 
 
+def _of_bodies(tick_m: np.ndarray, second_m: np.ndarray) -> dict[str, float]:
+    """Figures of rigid bodies."""
+    if tick_m.size == 0 or second_m.size == 0:
+        return {}
+    return {
+        "body_tick_p99_m": float(np.percentile(tick_m, 99)),
+        "body_tick_max_m": float(tick_m.max()),
+        "body_second_median_m": float(np.median(second_m)),
+        "body_second_p95_m": float(np.percentile(second_m, 95)),
+    }
+
+
 def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
     """Figures over all scenes; metres (pixels of 2D scenes), and shares that agree."""
     ticks, seconds, flags, balls, hits, ray_m, same, all_events = [], [], [], [], [], [], 0, 0
+    ball_ticks: list[np.ndarray] = []
+    ball_seconds: list[np.ndarray] = []
     for scene in scenes:
         by_tick = Played(scene, 1)
         ticks.append(by_tick.distances_m().ravel())
@@ -185,9 +214,11 @@ def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
         worst = by_second.distances_m()[: whole * SECOND].reshape(whole, SECOND, -1).max(axis=1)
         seconds.append(worst.ravel())
         axes = by_tick.axes
-        places = by_tick.balls[..., -axes:].astype(np.float64)
-        ball_m = np.linalg.norm(places - by_tick.engine_balls[..., -axes:], axis=2)
+        ball_m = by_second.balls_apart_m()
         balls.append(ball_m[: SECOND + 1].max(axis=0, initial=0.0))
+        ball_ticks.append(by_tick.balls_apart_m().ravel())
+        ball_m = np.concatenate([ball_m[1:], ball_m[-1:]])[: whole * SECOND]  # what each tick has led to
+        ball_seconds.append(ball_m.reshape(whole, SECOND, -1).max(axis=1).ravel())
         for index, tick in enumerate(scene["ticks"]):
             for number, ray in enumerate(tick["rays"]):
                 row = by_tick.rays[index, number]
@@ -206,6 +237,7 @@ def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
         "one_second_p95_m": float(np.percentile(second_m, 95)),
         "flags_agree": float(np.concatenate(flags).mean()),
         "rigid_one_second_max_m": float(ball_m.max(initial=0.0)),
+        **_of_bodies(np.concatenate(ball_ticks), np.concatenate(ball_seconds)),
         "rays_agree": float(np.mean(hits)),
         "ray_p99_m": float(np.percentile(ray_m, 99)),
         "events": all_events,

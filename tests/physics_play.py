@@ -5,13 +5,48 @@ from typing import Any
 import numpy as np
 
 from godojo.kernels.compile import njit_nogil
+from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.forces import apply_central_force
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.rays import cast_ray
+from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.slide import move_and_slide
 from godojo.twin.physics.step import set_body_transform, step_space
 from godojo.twin.physics.vectors import read3
+from godojo.twin.physics.vehicles import move_vehicles
+from godojo.twin.physics.wake import wake
 
 STEP_S = 1.0 / 60.0
+
+
+@njit_nogil
+def _put(space: Any, ball: int, state: np.ndarray) -> None:
+    """Puts a rigid body where the engine has it; its contacts stay what they are."""
+    body = space.bodies[ball]
+    for part in range(12):
+        body.transform[part] = body.target[part] = state[part]
+    for axis in range(3):
+        body.linear_velocity[axis] = state[12 + axis]
+        body.angular_velocity[axis] = state[15 + axis]
+    rotation = quaternion_of(body.transform)
+    for part in range(4):
+        body.rotation[part] = rotation[part]
+    update_tensor(body)
+    update_bounds(space, ball)
+
+
+@njit_nogil
+def _drive(space: Any, balls: np.ndarray, states: np.ndarray) -> None:
+    """Sets what drives the vehicles among the rigid bodies."""
+    for place in range(space.wheels.shape[0]):
+        wheel = space.wheels[place]
+        for number in range(balls.shape[0]):
+            if wheel.body == balls[number]:
+                wheel.brake = states[number, 19]
+                if wheel.use_as_traction:
+                    wheel.engine_force = states[number, 18]
+                if wheel.use_as_steering:
+                    wheel.steering = states[number, 20]
 
 
 @njit_nogil
@@ -24,6 +59,7 @@ def play(
     places: np.ndarray,  # [tick, 12]: and where
     balls: np.ndarray,  # int32: rigid bodies
     pushes: np.ndarray,  # [tick, ball, 3]: forces on them
+    states: np.ndarray,  # [tick, ball, 21]: their transforms, velocities and spins in the engine; what drives them
     rays: np.ndarray,  # [tick, ray]: from, to, excluded body, with areas, hit from inside
     gravity: float,
     restart: int,
@@ -42,6 +78,14 @@ def play(
     exceptions = np.zeros(1, np.int32) - np.int32(1)
     event_count = 0
     for tick in range(plan.shape[0]):
+        for number in range(balls.shape[0]):
+            body = space.bodies[balls[number]]
+            for part in range(12):
+                out_balls[tick, number, part] = body.transform[part]
+            if tick % restart == 0 and tick > 0:
+                _put(space, balls[number], states[tick, number])
+        move_vehicles(space, STEP_S)
+        _drive(space, balls, states[tick])
         if moved[tick] >= 0:
             set_body_transform(space, moved[tick], places[tick])
         for number in range(movers.shape[0]):
@@ -74,9 +118,10 @@ def play(
             out[tick, number, 8] = character.on_ceiling
         for number in range(balls.shape[0]):
             body = space.bodies[balls[number]]
-            for part in range(12):
-                out_balls[tick, number, part] = body.transform[part]
-            apply_central_force(space, balls[number], read3(pushes[tick, number]))
+            push = read3(pushes[tick, number])
+            if push[0] != nothing or push[2] != nothing:
+                wake(space, body)
+            apply_central_force(space, balls[number], push)
         for number in range(rays.shape[1]):
             ray = rays[tick, number]
             start, end = read3(ray), read3(ray[3:])

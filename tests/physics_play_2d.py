@@ -22,6 +22,7 @@ def play(
     places: np.ndarray,
     balls: np.ndarray,
     pushes: np.ndarray,
+    _states: np.ndarray,
     rays: np.ndarray,
     gravity: float,
     restart: int,

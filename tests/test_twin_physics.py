@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 
 from godojo.engines.godot.find import Engine
+from godojo.errors import GodojoError
 from godojo.twin.physics.engines import GODOT, JOLT
+from godojo.twin.scene.snapshot import Snapshot, read_snapshot
+from godojo.twin.world.bodies import physics_of
 from tests.nightly import repeats
 from tests.physics_recording import record
 
 ROOT = Path(__file__).parent.parent
+SNAPSHOTS = Path(__file__).parent / "twin_snapshots"
 
 
 def figures_in_python(module: str, argument: str) -> dict[str, Any]:
@@ -47,6 +51,45 @@ def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Pat
 @pytest.mark.parametrize("physics", [JOLT, GODOT])
 def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_path: Path, physics: str) -> None:
     assert figures_of(engine, "rigid", 7, tmp_path, physics)["rigid_one_second_max_m"] < 1e-3
+
+
+def check_bodies(figures: dict[str, Any]) -> None:
+    assert figures["body_tick_p99_m"] < 1e-4
+    assert figures["body_second_median_m"] < 1e-3
+    assert figures["body_second_p95_m"] < 2e-2
+
+
+@pytest.mark.parametrize("kind", ["pushed", "vehicle"])
+def test_rigid_bodies_that_meet_and_vehicles_agree_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
+    check_bodies(figures_of(engine, kind, 7, tmp_path, GODOT))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["billiard", "stack", "tumble", "woken"])
+def test_each_kind_of_rigid_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
+    check_bodies(figures_of(engine, kind, 7, tmp_path, GODOT))
+
+
+def _first_agent(engine: str, **given: list[Any]) -> Snapshot:
+    """The snapshot of `first_agent`, on another engine, with other properties of its ball."""
+    snapshot = read_snapshot(SNAPSHOTS / "first_agent.json")
+    snapshot.physics_engine = engine
+    for node in snapshot.nodes:
+        if node.native_class == "RigidBody3D":
+            node.properties.update(given)
+    return snapshot
+
+
+def test_rigid_bodies_that_would_move_otherwise_are_refused() -> None:
+    assert physics_of(_first_agent(JOLT))
+    assert physics_of(_first_agent(GODOT, continuous_cd=["bool", True], contact_monitor=["bool", True]))
+    for name, value in (("continuous_cd", True), ("axis_lock_linear_x", True), ("custom_integrator", True)):
+        with pytest.raises(GodojoError, match="/Ball: on Jolt a twin has no "):
+            physics_of(_first_agent(JOLT, **{name: ["bool", value]}))
+    snapshot = _first_agent(GODOT)
+    snapshot.settings["physics/3d/solver/solver_iterations"] = ["int", 4]
+    with pytest.raises(GodojoError, match="only with physics/3d/solver/solver_iterations = 16"):
+        physics_of(snapshot)
 
 
 def test_characters_of_godot_physics_move_bit_exactly(engine: Engine, tmp_path: Path) -> None:

@@ -124,6 +124,15 @@ def test_nodes_are_made_and_freed_as_in_the_engine() -> None:
     assert found.line("episode ends that agree").samples > 10
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("scene", ["hockey.tscn", "garage.tscn"])
+def test_rigid_bodies_and_vehicles_play_as_in_the_engine(scene: str) -> None:
+    """Contacts that call scripts, `_integrate_forces`, `get_colliding_bodies`, wheels. They compile for a minute."""
+    found = check_twin(build_twin(ROOT / "tests/godot_rl_games/arcade", scene), seeds=2, seconds=6.0)
+    assert found.passes
+    assert found.line("observations that agree").value > 0.8
+
+
 def test_a_pool_that_is_used_up_grows(tmp_path: Path) -> None:
     game = shutil.copytree(WORKSHOP, tmp_path / "game", ignore=shutil.ignore_patterns(".godot", "*.uid"))
     script = game / "gallery.gd"

@@ -212,10 +212,9 @@ func _move(place: int, delta: float) -> Dictionary:
 
 func _rigid(body: Node) -> Dictionary:
 	var ball: RigidBody3D = body
-	var push: Vector3 = Vector3(_chance.randf_range(-9, 9), 0.0, _chance.randf_range(-9, 9))
-	if _tick % 20 >= 10:
-		push = Vector3.ZERO
-	ball.apply_central_force(push)
+	var push: Vector3 = _push()
+	if not push.is_zero_approx():
+		ball.apply_central_force(push)
 	return {
 		"body": _bodies.find(ball),
 		"transform": _transform(ball),
@@ -223,6 +222,11 @@ func _rigid(body: Node) -> Dictionary:
 		"spin": _list(ball.angular_velocity),
 		"push": _list(push),
 	}
+
+
+func _push() -> Vector3:
+	var push: Vector3 = Vector3(_chance.randf_range(-9, 9), 0.0, _chance.randf_range(-9, 9))
+	return Vector3.ZERO if _tick % 20 >= 10 else push
 
 
 func _rays() -> Array:

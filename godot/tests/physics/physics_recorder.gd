@@ -50,6 +50,7 @@ func _begin() -> void:
 
 func _finish() -> void:
 	_records.append(_scene)
+	_bodies.reverse()  # the next scene's bodies get the same numbers in the engine
 	for body: Node in _bodies:
 		body.free()
 	_scenes_left -= 1

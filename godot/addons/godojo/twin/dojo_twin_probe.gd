@@ -16,6 +16,7 @@ var _snapshot: GDScript
 var _file := OS.get_environment("GODOJO_TWIN_SNAPSHOT")
 var _seed := OS.get_environment("GODOJO_TWIN_SEED").to_int()
 var _is_done := false
+var _wheels: Dictionary[Node, Transform3D] = {}
 
 
 func _init() -> void:
@@ -43,8 +44,11 @@ func _physics_process(_delta: float) -> void:
 			write(sync)
 
 
-## A [DojoSync] announces what it is about to send; the first time that is a reset.
+## A [DojoSync] announces what it is about to send; the first time that is a reset. Wheels hang
+## where they enter the tree, and move from there on.
 func _look_at(node: Node) -> void:
+	if node is VehicleWheel3D:
+		_wheels[node] = (node as VehicleWheel3D).transform
 	if node.has_signal("results_ready") and "ticks_per_decision" in node:
 		node.connect("results_ready", write.bind(node))
 
@@ -55,6 +59,7 @@ func write(sync: Node) -> void:
 		return
 	_is_done = true
 	var tree: Variant = _snapshot.new(self)
+	tree.set("wheels", _wheels)
 	var text: String = JSON.stringify(tree.call("taken", sync, _seed), "", false)
 	seed(_seed)  # after the scripts of templates, which may draw random numbers
 	var file := FileAccess.open(_file, FileAccess.WRITE)

@@ -79,6 +79,9 @@ const _MOST_TEMPLATES := 64
 ## The bodies whose positions a trace follows, in tree order.
 var bodies: Array[Node] = []
 
+## Where wheels of vehicles were in them as they entered the tree.
+var wheels: Dictionary = {}
+
 var _probe: Node
 var _nodes: Array[Node] = []
 var _indices: Dictionary = {}
@@ -285,6 +288,8 @@ func _with_faces(node: Node, properties: Dictionary) -> Dictionary:
 		var baked: ConcavePolygonShape3D = shape.bake_collision_shape()
 		if baked != null:
 			properties["collision_faces"] = _value(baked.get_faces())
+	if wheels.has(node):
+		properties["rest_transform"] = _value(wheels[node])
 	var polygon := node as CollisionPolygon2D
 	if polygon != null:
 		properties["collision_polygons"] = _value(_polygons_of(polygon))

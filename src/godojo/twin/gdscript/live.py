@@ -219,6 +219,8 @@ class LiveTree:
 
     def named(self, name: str) -> list[LiveClass] | None:
         """The classes of live nodes that a type hint covers; None where it names no class of nodes."""
+        if name == "PhysicsDirectBodyState3D":  # the body itself, as the physics has it
+            return [self.native(name)]
         live = [one for one in self.classes if one.nodes]
         if name in self.by_class_name:
             path = self.by_class_name[name]

@@ -203,7 +203,9 @@ class Whole(WholeReach):
                 continue
             self._refuse_unreadable(cls)
             script = cls.declaring("_integrate_forces")
-            if script is not None:
+            if script is not None and "RigidBody3D" in api.ancestors(cls.native):
+                self.roots.append((cls, "_integrate_forces", [ref([tree.native("PhysicsDirectBodyState3D")])]))
+            elif script is not None:
                 line = script.functions["_integrate_forces"].line
                 self.refusals.add((script.path, line, "_integrate_forces() is not compiled"))
             for name, flag in (("_physics_process", "physics_process"), ("_process", "process")):
@@ -222,9 +224,9 @@ class Whole(WholeReach):
                     what = f"the signal {link.signal} of {source.native} calls {link.method}, and is not compiled"
                     self.refusals.add((path, function.line, what))
                 continue
-            if "RigidBody3D" in api.ancestors(source.native):
+            if "RigidBody2D" in api.ancestors(source.native):
                 function = target.declaring(link.method).functions[link.method]  # type: ignore[union-attr]
-                what = f"the contacts of a rigid body call {link.method}, and are not compiled"
+                what = f"the contacts of a 2D rigid body call {link.method}, and are not compiled"
                 self.refusals.add((target.path, function.line, what))
                 continue
             if "_shape_" in link.signal and self._has_several_shapes():

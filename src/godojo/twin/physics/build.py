@@ -11,6 +11,7 @@ from godojo.kernels.compile import kernel
 from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.engines import GODOT, JOLT, GodotSpace
 from godojo.twin.physics.godot.hulls import hull_rows
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.hulls import find_planes, shrink
 from godojo.twin.physics.inertia import set_mass
 from godojo.twin.physics.jit import in_python
@@ -23,6 +24,7 @@ from godojo.twin.physics.space import (
     CONVEX,
     CYLINDER,
     MESH,
+    MOST_REPORTS,
     PAIR,
     RIGID,
     ROSTER,
@@ -31,6 +33,8 @@ from godojo.twin.physics.space import (
     STATIC,
     STIRRED,
     STIRRED_COUNT,
+    WAKES,
+    RigidRoom,
     Space,
     Statics,
     space_dtype,
@@ -39,6 +43,8 @@ from godojo.twin.physics.space import (
 MARGIN_FRACTION = 0.08
 """Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
 DEFAULT_MARGIN = 0.04
+_NEIGHBOURS, _MOST_PAIRS = 24, 2048
+"""The most shapes that a shape of a rigid body can be near to at a time, on average, and the most of all together."""
 _NEAR_ONE = 1e-5
 PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
 
@@ -80,6 +86,13 @@ class BodyInfo:
     bounce: float = 0.0  # negative: absorbent
     linear_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    locks: int = 0  # as in BODY
+    reports: int = 0  # `max_contacts_reported`, with `contact_monitor`
+    is_frozen: bool = False
+    frozen_kind: int = STATIC
+    constant_force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    constant_torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    wheels: list[dict[str, Any]] = field(default_factory=list)  # fields of WHEEL
 
 
 def box(size: Sequence[float], **rest: Any) -> ShapeInfo:
@@ -194,6 +207,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
+def _fill_wheel(row: Any, body: int, given: dict[str, Any]) -> None:
+    row["body"], row["node"], row["ground"] = body, -1, -1
+    row["skid"], row["lean"] = 1.0, 1.0
+    for name, value in given.items():
+        row[name] = value
+    row["length"] = row["wheel_rest_length"]
+
+
 def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
     kinds = np.array([info.kind for info in bodies], np.int32)
@@ -214,10 +235,24 @@ def make_roster(bodies: Sequence[Any], pairs: np.ndarray, sees_static: bool) -> 
     roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
     is_other = (kinds != STATIC) | sees_static
     roster["rank"] = np.where(is_other, np.cumsum(is_other) - 1, -1)
-    for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
+    can_move = (kinds != STATIC) & (kinds != AREA)
+    for name, chosen in (("mover", can_move), ("area", kinds == AREA)):
         roster[name] = -1
         roster[name][: chosen.sum()] = np.flatnonzero(chosen)
     return roster
+
+
+def _rigid_room(bodies: Sequence[BodyInfo], engine: str) -> RigidRoom:
+    """Room for the contacts of rigid bodies: each meets a few others at a time."""
+    shapes = sum(len(body.shapes) for body in bodies if body.kind != AREA)
+    rigid = sum(len(body.shapes) for body in bodies if body.kind == RIGID)
+    wheels = max(sum(len(body.wheels) for body in bodies), 1)
+    if engine != GODOT or rigid == 0:
+        return RigidRoom(wheels=wheels)
+    monitored = sum(body.reports > 0 for body in bodies)
+    most = min(rigid * (shapes - 1), rigid * _NEIGHBOURS, _MOST_PAIRS)
+    every = sum(len(body.shapes) for body in bodies)
+    return RigidRoom(max(most, 1), max(every, 2), max(monitored * MOST_REPORTS, 1), wheels)
 
 
 def build_space(
@@ -227,8 +262,10 @@ def build_space(
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
     pairs = make_pairs(bodies, sees_static)
-    rows = np.zeros(1, space_dtype(len(bodies), len(pairs), len(shapes) if engine == JOLT else 1))
-    place = 0
+    cores = len(shapes) if engine == JOLT else 1
+    rows = np.zeros(1, space_dtype(len(bodies), len(pairs), cores, _rigid_room(bodies, engine)))
+    rows["wheels"]["body"] = -1
+    place = wheels = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
         plain, scale = split_scale(info.transform, engine)
@@ -236,6 +273,9 @@ def build_space(
             row[name] = getattr(info, name)
         for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):
             row[name] = getattr(info, name)
+        for name in ("constant_force", "constant_torque", "locks", "reports"):
+            row[name] = getattr(info, name)
+        row["woken"] = index
         row["transform"] = plain
         row["target"] = plain
         row["rotation"] = in_python(quaternion_of)(plain)
@@ -250,10 +290,17 @@ def build_space(
             place += 1
         if info.kind == RIGID:
             set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
+            in_python(update_tensor)(rows["bodies"].view(np.recarray)[0, index])
+            if info.is_frozen:
+                row["kind"] = info.frozen_kind
+        for wheel in info.wheels:
+            _fill_wheel(rows[0]["wheels"][wheels], index, wheel)
+            wheels += 1
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
     roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
     _find_bounds(make_space(as_records(statics), rows, engine))
+    rows["counts"][:, WAKES] = len(bodies)
     rows["counts"][:, STIRRED_COUNT] = 0  # the first overlaps test all areas
     rows["bodies"]["traits"] &= ~STIRRED
     return statics, rows
@@ -295,6 +342,12 @@ def space_of(statics: Statics, row: Any) -> Space:
         row.active,
         row.counts,
         row.scratch,
+        row.manifolds,
+        row.fat,
+        row.order,
+        row.meetings,
+        row.announced,
+        row.wheels,
     )
 
 

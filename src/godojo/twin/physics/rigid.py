@@ -13,10 +13,11 @@ from godojo.twin.physics.bounds import body_box, find_near, is_enabled, update_b
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
 from godojo.twin.physics.forces import center_of, turned
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.manifold import contact_point, contact_point_count
 from godojo.twin.physics.rotations import quaternion_product, write_basis
-from godojo.twin.physics.space import LOCK_ROTATION, MESH, RIGID, STATIC, Space
+from godojo.twin.physics.space import LOCK_ROTATION, MESH, MOVES, RIGID, STATIC, Space
 from godojo.twin.physics.vectors import F0, F1, add, cross, dot, mul, narrow, read3, sub, wide, write3
 
 VELOCITY_ROUNDS = 10
@@ -345,7 +346,7 @@ def _keep_contacts(space: Space, me: int, count: int) -> None:
 
 
 @call
-def move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
+def _move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
     """One step of a rigid body."""
     record = space.bodies[body]
     _push(record, gravity, step)
@@ -378,3 +379,15 @@ def move_rigid(space: Space, body: int, gravity: Any, step: np.float32) -> None:
     for part in range(12):
         record.target[part] = record.transform[part]
     update_bounds(space, body)
+
+
+@call
+def move_rigid_bodies(space: Space, movers: int, gravity: Any, step: np.float32) -> None:
+    """One step of all rigid bodies; they do not meet each other."""
+    for place in range(movers):
+        record = space.bodies[space.roster[place].mover]
+        record.traits &= ~MOVES
+        if record.kind == RIGID:
+            record.traits |= MOVES
+            _move_rigid(space, space.roster[place].mover, gravity, step)
+            update_tensor(record)

@@ -58,3 +58,16 @@ def quaternion_product(a: Any, b: Any) -> Any:
         a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
         a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
     )
+
+
+@call
+def turn_rows(axis: Any, angle: Any) -> Any:
+    """The rows of Godot's `Basis(axis, angle)`."""
+    c, s = np.float32(np.cos(angle)), np.float32(np.sin(angle))
+    x, y, z = axis
+    u = _ONE - c
+    return (
+        (x * x + c * (_ONE - x * x), x * y * u - z * s, x * z * u + y * s),
+        (x * y * u + z * s, y * y + c * (_ONE - y * y), y * z * u - x * s),
+        (x * z * u - y * s, y * z * u + x * s, z * z + c * (_ONE - z * z)),
+    )

@@ -19,9 +19,14 @@ IS_CHARACTER = 1  # a CharacterBody3D: as a wall, it is no platform
 MONITORING = 2  # areas: it looks for others
 MONITORABLE = 4  # areas: others find it
 LOCK_ROTATION = 8  # rigid bodies
+OWN_FORCES = 64  # rigid bodies: `custom_integrator`
+STAYS_AWAKE = 128  # rigid bodies: not `can_sleep`
+ASLEEP = 256
+MOVES = 512  # it was awake in the last step
+LOOKS_AHEAD = 1024  # rigid bodies: `continuous_cd`
 MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
 STIRRED = 32  # areas, and static bodies that they see: its box has changed since the last overlaps
-AT_REST = 64  # areas, at the first overlaps: it has not moved since the scene was built
+AT_REST = 2048  # areas, at the first overlaps: it has not moved since the scene was built
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
@@ -76,8 +81,21 @@ BODY = np.dtype(
         ("angular_damp", "f4"),
         ("friction", "f4"),  # negative: rough
         ("bounce", "f4"),  # negative: absorbent
-        ("met", "i4", 8),  # contacts of the last step: the other's shape + 1, or 0
-        ("contacts", "f4", (8, 16)),  # and for each: point on this body and on the other, in their frames, impulses
+        ("met", "i4", 4),  # Jolt: contacts of the last step: the other's shape + 1, or 0
+        ("contacts", "f4", (4, 9)),  # and for each: point on this body and on the other, in their frames, impulses
+        # The rest is of GodotPhysics.
+        ("mass", "f4"),
+        ("axes", "f4", 9),  # principal axes of the inertia in the body's frame, by rows
+        ("tensor", "f4", 9),  # inverse inertia in the world
+        ("old_velocity", "f4", 3),  # before the forces of this step
+        ("old_spin", "f4", 3),
+        ("push", "f4", 3),  # velocities of this step only: they push out what overlaps
+        ("push_spin", "f4", 3),
+        ("still_s", "f4"),
+        ("locks", "i4"),  # bits: linear x, y, z, angular x, y, z
+        ("woken", "i4"),  # when it has begun to move: a count of such events
+        ("reports", "i4"),  # `max_contacts_reported`, if anything reads them
+        ("island", "i4"),  # the last one that it was in: islands are counted from step to step
     ],
     align=True,
 )
@@ -176,6 +194,100 @@ ROSTER = np.dtype(
 """For each body, what never changes."""
 EVENT = np.dtype([("area", "i4"), ("other", "i4"), ("entered", "i4")], align=True)
 
+MOST_REPORTS = 32  # contacts that a body reports
+
+KEPT = np.dtype(
+    [
+        ("mine", "f4", 3),  # the point on the first body, in its frame
+        ("theirs", "f4", 3),
+        ("normal", "f4", 3),
+        ("pressed", "f4"),  # impulses so far: along the normal, of friction, and those that push out
+        ("rubbed", "f4", 3),
+        ("pushed", "f4"),
+        ("pushed_center", "f4"),
+        ("used", "i4"),  # found in the last step
+        # What the rounds of a step need.
+        ("active", "i4"),
+        ("arm", "f4", 3),  # from the centre of mass of the first body
+        ("lever", "f4", 3),  # and of the second
+        ("weight", "f4"),  # effective mass along the normal
+        ("bias", "f4"),
+        ("bounce", "f4"),
+        ("depth", "f4"),
+    ],
+    align=True,
+)
+"""A contact point that two bodies of GodotPhysics keep from step to step."""
+
+MANIFOLD = np.dtype(
+    [
+        ("one", "i4"),  # bodies: the first has the lower number
+        ("two", "i4"),
+        ("shape_one", "i4"),  # among all shapes
+        ("shape_two", "i4"),
+        ("pushes_one", "i4"),  # whether contacts move the first
+        ("pushes_two", "i4"),
+        ("island", "i4"),  # the last one that it was in
+        ("collided", "i4"),  # whether its contacts count in this step
+        ("count", "i4"),
+        ("contacts", KEPT, (4,)),
+    ],
+    align=True,
+)
+"""Two shapes of GodotPhysics whose boxes meet, at least one of them of a rigid body."""
+
+MEETING = np.dtype([("body", "i4"), ("other", "i4"), ("shape", "i4"), ("other_shape", "i4")], align=True)
+"""A contact that a body with `contact_monitor` knows of."""
+
+WHEEL = np.dtype(
+    [
+        ("body", "i4"),  # of the vehicle, or -1
+        ("node", "i4"),  # where its node is in a world's row, or -1
+        # Settings: where it hangs, its direction and its axle in the vehicle's frame, and VehicleWheel3D's properties.
+        ("place", "f4", 3),
+        ("down", "f4", 3),
+        ("axle", "f4", 3),
+        ("wheel_radius", "f4"),
+        ("wheel_rest_length", "f4"),
+        ("wheel_friction_slip", "f4"),
+        ("wheel_roll_influence", "f4"),
+        ("suspension_travel", "f4"),
+        ("suspension_stiffness", "f4"),
+        ("suspension_max_force", "f4"),
+        ("damping_compression", "f4"),
+        ("damping_relaxation", "f4"),
+        ("use_as_traction", "i4"),
+        ("use_as_steering", "i4"),
+        ("engine_force", "f4"),
+        ("brake", "f4"),
+        ("steering", "f4"),
+        # State.
+        ("is_in_contact", "i4"),
+        ("ground", "i4"),  # the body that it stands on, or -1
+        ("contact_point", "f4", 3),
+        ("contact_normal", "f4", 3),
+        ("length", "f4"),  # of the suspension
+        ("speed", "f4"),  # of the suspension
+        ("lean", "f4"),  # how much longer the suspension is than the way to the ground
+        ("force", "f4"),
+        ("turned", "f4"),  # angle
+        ("turns", "f4"),  # angle of the last tick
+        ("rpm", "f4"),
+        ("skid", "f4"),
+        # Of one tick.
+        ("world_place", "f4", 3),
+        ("world_down", "f4", 3),
+        ("world_axle", "f4", 3),
+        ("side", "f4", 3),
+        ("ahead", "f4", 3),
+        ("side_impulse", "f4"),
+        ("ahead_impulse", "f4"),
+        ("transform", "f4", 12),  # in the vehicle
+    ],
+    align=True,
+)
+"""A VehicleWheel3D. Those of a vehicle follow each other."""
+
 
 class Statics(NamedTuple):
     """What all worlds share."""
@@ -205,14 +317,52 @@ class Space(NamedTuple):
     active: np.ndarray  # int32: a list of the pairs whose `touching` is not 0
     counts: np.ndarray  # int32: how long lists are, by the numbers below
     scratch: np.ndarray  # float64: room for the points of a simplex and for hits
+    # The rest is about rigid bodies of GodotPhysics; where there are none, each has one row that nothing uses.
+    manifolds: np.ndarray  # MANIFOLD, in the order in which they came about
+    fat: np.ndarray  # float32 (6, shapes): boxes with room around them, which change only if a shape leaves its box
+    order: np.ndarray  # int32: room for lists of manifolds and of bodies
+    meetings: np.ndarray  # MEETING
+    announced: np.ndarray  # EVENT: contacts that have begun or ended
+    wheels: np.ndarray  # WHEEL, of both engines
 
 
 EVENTS, MOVED_COUNT, STIRRED_COUNT, ACTIVE_COUNT = range(4)
 AREAS_KNOWN, STEPPED = 4, 5
 """Places of `Space.counts`; the last two are 0 if what areas can see has changed, or before the first overlaps."""
+MANIFOLD_COUNT, MEETING_COUNT, ANNOUNCED_COUNT, ISLANDS, PAIRED = range(6, 11)
+WAKES = 11
+TOO_MANY, TOO_FAST = 12, 13
+"""Not 0 if there was no room for a manifold or a meeting, or if a body was so fast that Godot would look ahead."""
+COUNTS = 14
 
 
-def space_dtype(body_count: int, pair_count: int, core_count: int = 1) -> np.dtype:
+class RigidRoom(NamedTuple):
+    """How much room a world has for contacts of rigid bodies of GodotPhysics."""
+
+    manifolds: int = 1
+    shapes: int = 1
+    meetings: int = 1
+    wheels: int = 1
+
+
+def rigid_fields(body_count: int, room: RigidRoom) -> list[tuple[object, ...]]:
+    """The last fields of `space_dtype`, in 2D as well."""
+    return [
+        ("manifolds", MANIFOLD, (room.manifolds,)),
+        ("fat", "f4", (6, room.shapes)),
+        ("order", "i4", (room.manifolds + 4 * body_count if room.shapes > 1 else 1,)),
+        ("meetings", MEETING, (room.meetings,)),
+        ("announced", EVENT, (room.meetings,)),
+        ("wheels", WHEEL, (room.wheels,)),
+    ]
+
+
+def space_dtype(
+    body_count: int,
+    pair_count: int,
+    core_count: int = 1,
+    room: RigidRoom = RigidRoom(),  # noqa: B008  # frozen
+) -> np.dtype:
     """A world's own part of a space: a nested record for the world's row, or a row by itself."""
     return np.dtype(
         [
@@ -226,8 +376,9 @@ def space_dtype(body_count: int, pair_count: int, core_count: int = 1) -> np.dty
             ("moved", "i4", (max(body_count, 1),)),
             ("stirred", "i4", (max(body_count, 1),)),
             ("active", "i4", (min(max(pair_count, 1), MAX_OVERLAPS),)),
-            ("counts", "i4", (8,)),
+            ("counts", "i4", (COUNTS,)),
             ("scratch", "f8", (SCRATCH,)),
+            *rigid_fields(max(body_count, 1), room),
         ],
         align=True,
     )

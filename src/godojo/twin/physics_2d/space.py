@@ -5,7 +5,7 @@ A transform is 6 float32 as Godot keeps them: the x column, the y column, the or
 
 import numpy as np
 
-from godojo.twin.physics.space import CORE, MAX_OVERLAPS, SCRATCH
+from godojo.twin.physics.space import CORE, COUNTS, MAX_OVERLAPS, SCRATCH, RigidRoom, rigid_fields
 
 # Kinds of shapes, in the order of Godot's `PhysicsServer2D.ShapeType`: the solver sorts each pair by it.
 BOUNDARY, _RAY, SEGMENT, CIRCLE, RECTANGLE, CAPSULE, CONVEX = range(7)
@@ -152,8 +152,9 @@ def space_dtype(body_count: int, shape_count: int, pair_count: int) -> np.dtype:
             ("moved", "i4", (max(body_count, 1),)),
             ("stirred", "i4", (1,)),  # a list of 3D
             ("active", "i4", (min(max(pair_count, 1), MAX_OVERLAPS),)),
-            ("counts", "i4", (8,)),
+            ("counts", "i4", (COUNTS,)),
             ("scratch", "f8", (SCRATCH,)),
+            *rigid_fields(1, RigidRoom()),
         ],
         align=True,
     )

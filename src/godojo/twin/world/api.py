@@ -173,9 +173,46 @@ _pure("KinematicCollision3D", _I, "get_collision_count", prefix="collision_")
 
 # RigidBody3D
 _computed("RigidBody3D", _V3, "linear_velocity angular_velocity constant_force constant_torque")
-_does("RigidBody3D", "apply_central_force apply_central_impulse apply_torque", _V3)
-_does("RigidBody3D", "add_constant_central_force add_constant_torque", _V3)
-_does("RigidBody3D", "apply_force", _V3, _V3, defaults=(_ZERO,))
+_does("RigidBody3D", "apply_central_force apply_central_impulse apply_torque apply_torque_impulse", _V3)
+_does("RigidBody3D", "add_constant_central_force add_constant_torque set_axis_velocity", _V3)
+_does("RigidBody3D", "apply_force apply_impulse add_constant_force", _V3, _V3, defaults=(_ZERO,))
+_pure("RigidBody3D", "Array[Ref[Node3D]]", "get_colliding_bodies")
+_pure("RigidBody3D", _I, "get_contact_count")
+_computed("RigidBody3D", _B, "sleeping can_sleep freeze lock_rotation")
+for _name in ("freeze", "lock_rotation"):
+    METHODS["RigidBody3D", f"set_{_name}_enabled"] = METHODS["RigidBody3D", f"set_{_name}"]
+    METHODS["RigidBody3D", f"is_{_name}_enabled"] = METHODS["RigidBody3D", f"get_{_name}"]
+METHODS["RigidBody3D", "is_sleeping"] = METHODS["RigidBody3D", "get_sleeping"]
+METHODS["RigidBody3D", "is_able_to_sleep"] = METHODS["RigidBody3D", "get_can_sleep"]
+_fields("RigidBody3D", _B, "contact_monitor", read_only=True)
+_fields("RigidBody3D", _I, "max_contacts_reported freeze_mode", read_only=True)
+
+# What `_integrate_forces` gets: the body, as the physics has it.
+_STATE = "PhysicsDirectBodyState3D"
+for _name, _kind in (("transform", "Transform3D"), ("linear_velocity", _V3), ("angular_velocity", _V3)):
+    _setter = "set_state_transform" if _name == "transform" else f"set_{_name}"
+    PROPERTIES[_STATE, _name] = Property(_kind, field=False, getter=f"state_{_name}", setter=_setter)
+    METHODS[_STATE, f"get_{_name}"] = Method(f"state_{_name}", (), _kind, pure=True)
+    METHODS[_STATE, f"set_{_name}"] = Method(_setter, (_kind,))
+for _name, _kind in (("inverse_mass", _F), ("total_gravity", _V3)):
+    PROPERTIES[_STATE, _name] = Property(_kind, field=False, getter=f"state_{_name}", read_only=True)
+    METHODS[_STATE, f"get_{_name}"] = Method(f"state_{_name}", (), _kind, pure=True)
+PROPERTIES[_STATE, "step"] = Property(_F, field=False, getter="get_physics_process_delta_time", read_only=True)
+METHODS[_STATE, "get_step"] = Method("get_physics_process_delta_time", (), _F, pure=True)
+
+# Vehicles
+_computed("VehicleBody3D", _F, "engine_force brake steering")
+for _name in ("engine_force", "brake", "steering"):
+    PROPERTIES["VehicleWheel3D", _name] = Property(
+        _F, field=False, getter=f"wheel_{_name}", setter=f"set_wheel_{_name}"
+    )
+PROPERTIES["VehicleWheel3D", "wheel_friction_slip"] = Property(
+    _F, field=False, getter="wheel_friction_slip", setter="set_wheel_friction_slip"
+)
+_pure("VehicleWheel3D", _F, "get_rpm get_skidinfo", prefix="wheel_")
+_pure("VehicleWheel3D", _V3, "get_contact_point get_contact_normal", prefix="wheel_")
+_pure("VehicleWheel3D", _B, "is_in_contact", prefix="wheel_")
+_pure("VehicleWheel3D", "Ref[Node3D]", "get_contact_body", prefix="wheel_")
 
 # RayCast3D
 _fields("RayCast3D", _B, "hit_back_faces")
@@ -223,6 +260,8 @@ METHODS["KinematicCollision2D", "get_angle"] = Method(
 _computed("CollisionPolygon2D", _B, "disabled")
 _computed("RigidBody2D", _V2, "linear_velocity constant_force", suffix="_2d")
 _computed("RigidBody2D", _F, "angular_velocity constant_torque", suffix="_2d")
+_computed("RigidBody2D", _B, "sleeping", suffix="_2d")
+_fields("RigidBody2D", _B, "can_sleep lock_rotation contact_monitor")
 _does("RigidBody2D", "apply_central_force apply_central_impulse", _V2, suffix="_2d")
 _does("RigidBody2D", "apply_torque apply_torque_impulse", _F, suffix="_2d")
 _does("RigidBody2D", "apply_force apply_impulse", _V2, _V2, defaults=(_ZERO_2D,), suffix="_2d")
@@ -250,11 +289,9 @@ def _declare_bodies(dimension: str, vector: str, up: str) -> None:
     _pure(character, _I, "get_slide_collision_count")
     _pure(collision, vector, "get_travel get_remainder", prefix="collision_")
     _pure(collision, _F, "get_depth", prefix="collision_")
-    _computed(rigid, _B, "sleeping")
     _computed(rigid, _F, "gravity_scale")
     PROPERTIES[rigid, "mass"] = Property(_F, field=False, getter="mass", read_only=True)
     METHODS[rigid, "get_mass"] = Method("mass", (), _F, pure=True)
-    _fields(rigid, _B, "can_sleep lock_rotation contact_monitor")
     _pure(area, f"Array[{node}]", "get_overlapping_bodies get_overlapping_areas")
     _pure(area, _B, "has_overlapping_bodies has_overlapping_areas")
     _pure(area, _B, "overlaps_body overlaps_area", "Ref[Node]")

@@ -11,13 +11,19 @@ from godojo.twin.physics.build import BodyInfo, ShapeInfo, box, build_space, cap
 from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import (
     AREA,
+    ASLEEP,
     CHARACTER,
     IS_CHARACTER,
     KINEMATIC,
+    LOCK_ROTATION,
+    LOOKS_AHEAD,
     MONITORABLE,
     MONITORING,
+    OWN_FORCES,
     RIGID,
     STATIC,
+    STAYS_AWAKE,
+    WHEEL,
     Statics,
 )
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot
@@ -34,6 +40,18 @@ _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 _REFUSED = {"CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "ShapeCast3D", "Joint2D"}
 _REFUSED |= {"ShapeCast2D", "PhysicalBone2D", "TileMap"}
 """Classes that could change the game and that a twin does not know."""
+
+
+_SOLVER = {
+    "physics/3d/solver/solver_iterations": 16.0,
+    "physics/3d/solver/contact_recycle_radius": 0.01,
+    "physics/3d/solver/contact_max_separation": 0.05,
+    "physics/3d/solver/contact_max_allowed_penetration": 0.01,
+    "physics/3d/sleep_threshold_linear": 0.1,
+    "physics/3d/sleep_threshold_angular": float(np.deg2rad(8.0)),
+    "physics/3d/time_before_sleep": 0.5,
+}
+"""Settings of GodotPhysics that the twin has as constants."""
 
 
 def body_nodes(snapshot: Snapshot) -> list[int]:
@@ -74,8 +92,26 @@ def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     if has_flat_bodies(snapshot):
         return physics_of_2d(snapshot, nodes)
     bodies = [_body(snapshot, snapshot.nodes[index]) for index in nodes]
+    _refuse_rigid(snapshot, nodes, bodies)
     sees_static = bool(snapshot.settings.get(_AREAS_SEE_STATIC, ["bool", True])[1])
     return build_space(bodies, snapshot.physics_engine, sees_static=sees_static or snapshot.physics_engine != JOLT)
+
+
+def _refuse_rigid(snapshot: Snapshot, nodes: list[int], bodies: list[BodyInfo]) -> None:
+    """Raises for rigid bodies that a twin would move otherwise than the engine."""
+    rigid = [(one, info) for one, info in zip(nodes, bodies, strict=True) if info.kind == RIGID]
+    if snapshot.physics_engine == JOLT:
+        for place, (one, info) in enumerate(rigid):
+            if any((info.mask & other.layer) | (other.mask & info.layer) for _, other in rigid[:place]):
+                raise GodojoError(
+                    f"{snapshot.nodes[one].path}: on Jolt a twin has no rigid bodies that meet each other"
+                )
+    for name, default in _SOLVER.items() if rigid and snapshot.physics_engine != JOLT else ():
+        value = float(snapshot.settings.get(name, ["float", default])[1])
+        if abs(value - default) > 1e-6:
+            raise GodojoError(
+                f"{snapshot.nodes[rigid[0][0]].path}: a twin has rigid bodies only with {name} = {default:g}"
+            )
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:
@@ -89,7 +125,7 @@ def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
     if "collision_faces" in node.properties:
         return _solid(node)
     kind = next((_KINDS[name] for name in lineage if name in _KINDS), None)
-    if kind is None or lineage[0] == "VehicleBody3D":
+    if kind is None:
         raise GodojoError(f"{node.path}: a twin has no {node.native_class}")
 
     def number(name: str, default: float) -> float:
@@ -108,6 +144,7 @@ def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
         number("collision_priority", 1.0),
     )
     if kind == RIGID:
+        _read_rigid(snapshot, node, info)
         info.mass, info.gravity_scale = number("mass", 1.0), number("gravity_scale", 1.0)
         replaces = 1
         for name in ("linear_damp", "angular_damp"):
@@ -121,6 +158,10 @@ def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
         if number("center_of_mass_mode", 0) == 1:
             center = node.properties["center_of_mass"][1]
             info.center_of_mass = (center[0], center[1], center[2])
+    for name in ("linear_velocity", "angular_velocity"):
+        constant = node.properties.get(f"constant_{name}")
+        if kind == STATIC and constant is not None:
+            setattr(info, name, tuple(constant[1]))
     material = node.properties.get("physics_material_override", ["null"])
     if material[0] == "resource":
         given = snapshot.resources[material[1]].properties
@@ -129,6 +170,62 @@ def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
         info.friction = sign_rough * float(given.get("friction", ["float", 1.0])[1])
         info.bounce = sign_absorbent * float(given.get("bounce", ["float", 0.0])[1])
     return info
+
+
+def wheel_nodes(snapshot: Snapshot, body: NodeInfo) -> list[NodeInfo]:
+    """The wheels of a vehicle."""
+    if "VehicleBody3D" not in ancestors(body.native_class):
+        return []
+    return [one for one in snapshot.nodes if one.parent == body.index and one.native_class == "VehicleWheel3D"]
+
+
+def _read_rigid(snapshot: Snapshot, node: NodeInfo, info: BodyInfo) -> None:
+    """What a rigid body may do, and its wheels."""
+
+    def flag(name: str) -> bool:
+        return bool(node.properties.get(name, ["bool", name == "can_sleep"])[1])
+
+    is_godot = snapshot.physics_engine != JOLT
+    for name, trait in (("lock_rotation", LOCK_ROTATION), ("custom_integrator", OWN_FORCES)):
+        info.traits |= trait if flag(name) else 0
+    info.traits |= 0 if flag("can_sleep") else STAYS_AWAKE
+    info.traits |= ASLEEP if flag("sleeping") and is_godot else 0
+    for bit, name in enumerate(f"axis_lock_{kind}_{axis}" for kind in ("linear", "angular") for axis in "xyz"):
+        info.locks |= (1 << bit) if flag(name) else 0
+    if flag("contact_monitor"):
+        info.reports = int(node.properties.get("max_contacts_reported", ["int", 0])[1])
+    info.is_frozen = flag("freeze")
+    if info.is_frozen and int(node.properties.get("freeze_mode", ["int", 0])[1]) == 1:
+        info.frozen_kind = KINEMATIC
+    for name in ("constant_force", "constant_torque"):
+        setattr(info, name, tuple(node.properties.get(name, ["Vector3", [0.0, 0.0, 0.0]])[1]))
+    for wheel in wheel_nodes(snapshot, node):
+        info.wheels.append(_wheel(wheel))
+    if flag("continuous_cd") and not is_godot:
+        raise GodojoError(f"{node.path}: on Jolt a twin has no continuous collision detection (continuous_cd)")
+    info.traits |= LOOKS_AHEAD if flag("continuous_cd") else 0
+    if not is_godot and (info.reports or info.wheels or info.locks or info.traits & OWN_FORCES):
+        what = "has locked axes or forces of its own"
+        what = "reports contacts" if info.reports else "has wheels" if info.wheels else what
+        raise GodojoError(f"{node.path}: on Jolt a twin has no RigidBody3D that {what}")
+
+
+def _wheel(node: NodeInfo) -> dict[str, Any]:
+    """The fields of WHEEL."""
+    if "rest_transform" not in node.properties:
+        raise GodojoError(f"{node.path}: a twin cannot have a wheel that is made in play")
+    rest = _transform(node, "rest_transform").astype(np.float32)
+    down, axle = -rest[[1, 4, 7]], rest[[0, 3, 6]]
+    found: dict[str, Any] = {
+        "place": rest[9:],
+        "down": down / np.linalg.norm(down),
+        "axle": axle / np.linalg.norm(axle),
+    }
+    for name in WHEEL.names or ():
+        value = node.properties.get(name, ["null"])
+        if value[0] in ("bool", "int", "float"):
+            found[name] = value[1]
+    return found
 
 
 def _solid(node: NodeInfo) -> BodyInfo:

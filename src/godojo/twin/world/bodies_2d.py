@@ -231,3 +231,14 @@ def constant_torque_2d(body):
 @node_kernel("RigidBody2D")
 def set_constant_torque_2d(body, value):
     space_of(body).bodies[body.body].constant_torque = f32(value)
+
+
+@jitable
+def sleeping_2d(body):
+    """The 2D physics of a twin never puts bodies to sleep."""
+    return False
+
+
+@jitable
+def set_sleeping_2d(body, value):
+    pass

@@ -3,22 +3,18 @@
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
-import numpy as np
-
 from godojo.twin.gdscript.runtime import Vector3, acos
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.space import CHARACTER, MOTION
 from godojo.twin.world import entries
-from godojo.twin.world.calls import read_transform
 from godojo.twin.world.collisions import RayHit
 from godojo.twin.world.entries import call
-from godojo.twin.world.kernels import CLASSES, body_node, motion_of, node_kernel, room_of, space_of, world_of
+from godojo.twin.world.kernels import CLASSES, body_node, motion_of, node_kernel, room_of, world_of
 from godojo.twin.world.nodes import global_transform
 from godojo.twin.world.refs import is_null, offset_of, record_at
 from godojo.twin.world.tables import NATIVE
 
-f32, f64 = np.float32, np.float64
-_BODY, _COLLISION, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["KinematicCollision3D"], CLASSES["RigidBody3D"]
+_BODY, _COLLISION = CLASSES["CollisionObject3D"], CLASSES["KinematicCollision3D"]
 _SLIDES_AT = NATIVE["CharacterBody3D"].by_name["character"].offset + CHARACTER.fields["slides"][1]
 _MOTION_SIZE = MOTION.itemsize
 
@@ -112,101 +108,3 @@ def intersect_ray(world, query):
     hit = call(world, world.calls_at, entries.INTERSECT_RAY) != 0
     collider = body_node(world, world.query_body) if hit else _BODY()
     return RayHit(hit, world.query_position, world.query_normal, collider, world.query_body, world.query_shape)
-
-
-# Rigid bodies
-
-
-@jitable
-def _add3(target, value):
-    target[0] += value._x
-    target[1] += value._y
-    target[2] += value._z
-
-
-@jitable
-def _set3(target, value):
-    target[0], target[1], target[2] = value._x, value._y, value._z
-
-
-@jitable
-def linear_velocity(body):
-    return _RIGID_BODY(body).linear_velocity_field
-
-
-@jitable
-def angular_velocity(body):
-    return _RIGID_BODY(body).angular_velocity_field
-
-
-@node_kernel("RigidBody3D")
-def set_linear_velocity(body, value):
-    body.linear_velocity_field = value
-    record = space_of(body).bodies[body.body]
-    _set3(record.linear_velocity, value)
-
-
-@node_kernel("RigidBody3D")
-def set_angular_velocity(body, value):
-    body.angular_velocity_field = value
-    record = space_of(body).bodies[body.body]
-    _set3(record.angular_velocity, value)
-
-
-@node_kernel("RigidBody3D")
-def apply_central_force(body, force):
-    record = space_of(body).bodies[body.body]
-    _add3(record.force, force)
-
-
-@node_kernel("RigidBody3D")
-def apply_torque(body, torque):
-    record = space_of(body).bodies[body.body]
-    _add3(record.torque, torque)
-
-
-@node_kernel("RigidBody3D")
-def apply_force(body, force, position):
-    record = space_of(body).bodies[body.body]
-    basis = read_transform(record.transform).basis
-    center = basis.xform(Vector3(record.center[0], record.center[1], record.center[2]))
-    _add3(record.force, force)
-    _add3(record.torque, (position - center).cross(force))
-
-
-@node_kernel("RigidBody3D")
-def apply_central_impulse(body, impulse):
-    record = space_of(body).bodies[body.body]
-    _add3(record.linear_velocity, impulse * f64(record.inverse_mass))
-
-
-@node_kernel("RigidBody3D")
-def constant_force(body):
-    force = space_of(body).bodies[body.body].constant_force
-    return Vector3(force[0], force[1], force[2])
-
-
-@node_kernel("RigidBody3D")
-def set_constant_force(body, value):
-    _set3(space_of(body).bodies[body.body].constant_force, value)
-
-
-@node_kernel("RigidBody3D")
-def constant_torque(body):
-    torque = space_of(body).bodies[body.body].constant_torque
-    return Vector3(torque[0], torque[1], torque[2])
-
-
-@node_kernel("RigidBody3D")
-def set_constant_torque(body, value):
-    _set3(space_of(body).bodies[body.body].constant_torque, value)
-
-
-@node_kernel("RigidBody3D")
-def add_constant_central_force(body, force):
-    _add3(space_of(body).bodies[body.body].constant_force, force)
-
-
-@node_kernel("RigidBody3D")
-def add_constant_torque(body, torque):
-    _add3(space_of(body).bodies[body.body].constant_torque, torque)

@@ -12,24 +12,27 @@ from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.engines import GODOT, JOLT
+from godojo.twin.physics.godot.pairs import has_moved
+from godojo.twin.physics.godot.rigid import update_tensor
 from godojo.twin.physics.jit import call as _part
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
 from godojo.twin.physics.space import AREAS_KNOWN, BODY, MOVED, MOVED_COUNT, RIGID
-from godojo.twin.physics.step import flush_transforms, step_space
+from godojo.twin.physics.step import begin_step, end_step, flush_transforms
 from godojo.twin.world.entries import (
     APPLY_FLOOR_SNAP,
     APPLY_PROCESS_MODE,
+    BEGIN_STEP,
     CAST,
+    END_STEP,
     FLUSH_TRANSFORMS,
     INTERSECT_RAY,
     MOVE_AND_COLLIDE,
     MOVE_AND_SLIDE,
     PUT_IN,
     RENEW_BODIES,
-    STEP_PHYSICS,
     SYNC_BODIES,
     TAKE_OUT,
     Entry,
@@ -99,11 +102,16 @@ def _flush_transforms(base, offset, space):
 
 
 @_part
-def _step_physics(base, offset, space):
-    """The physics step at the end of a tick."""
-    world = _reference(base, offset, WORLD)
-    gravity = world.gravity
-    step_space(space, (gravity._x, gravity._y, gravity._z), world.delta)
+def _begin_step(base, offset, space):
+    """The physics step at the end of a tick, up to where rigid bodies move."""
+    begin_step(space, _reference(base, offset, WORLD).delta)
+    return 0
+
+
+@_part
+def _end_step(base, offset, space):
+    """The rest of the physics step."""
+    end_step(space)
     return 0
 
 
@@ -270,8 +278,10 @@ def _put_in(base, offset, space):
         rotation = quaternion_of(record.transform)
         for part in range(4):
             record.rotation[part] = rotation[part]
+        update_tensor(record)
         space.counts[AREAS_KNOWN] = 0
         update_bounds(space, body)
+        has_moved(space, body)
     return 0
 
 
@@ -289,8 +299,10 @@ def _take_out(base, offset, space):
 def _enter(base, offset, number, space):
     if number == FLUSH_TRANSFORMS:
         return _flush_transforms(base, offset, space)
-    if number == STEP_PHYSICS:
-        return _step_physics(base, offset, space)
+    if number == BEGIN_STEP:
+        return _begin_step(base, offset, space)
+    if number == END_STEP:
+        return _end_step(base, offset, space)
     if number == SYNC_BODIES:
         return _sync_bodies(base, offset, space)
     if number == MOVE_AND_SLIDE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from godojo.twin.physics.space import CHARACTER, MOTION, Space, Statics
+from godojo.twin.physics.space import CHARACTER, MOST_REPORTS, MOTION, Space, Statics
 from godojo.twin.physics_2d import space as flat
 
 _TREE = """
@@ -16,7 +16,7 @@ Node3D: CollisionObject3D CollisionShape3D CollisionPolygon3D RayCast3D ShapeCas
 CollisionObject3D: PhysicsBody3D Area3D
 PhysicsBody3D: StaticBody3D CharacterBody3D RigidBody3D
 StaticBody3D: AnimatableBody3D
-RigidBody3D: VehicleBody3D
+RigidBody3D: VehicleBody3D PhysicsDirectBodyState3D
 VisualInstance3D: GeometryInstance3D Light3D ReflectionProbe VoxelGI LightmapGI FogVolume VisibleOnScreenNotifier3D
     Decal GPUParticlesCollision3D
 GeometryInstance3D: MeshInstance3D MultiMeshInstance3D CSGShape3D Label3D SpriteBase3D GPUParticles3D
@@ -87,6 +87,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "delta": "float",
         "room": "bytes:64",
         "calls_at": "int",
+        "rigid_calls_at": "int",
         "query_from": "Vector3",
         "query_to": "Vector3",
         "query_position": "Vector3",
@@ -161,7 +162,18 @@ FIELDS: dict[str, dict[str, str]] = {
         "contact_monitor": "bool",
         "sleeping_field": "bool",
         "freeze_field": "bool",
+        "freeze_mode": "int",
+        "max_contacts_reported": "int",
+        "colliding": f"Array[Ref[Node3D]]:{MOST_REPORTS}",
     },
+    "VehicleBody3D": {
+        "engine_force_field": "float32",
+        "brake_field": "float32",
+        "steering_field": "float32",
+        "first_wheel": "int32",
+        "end_wheel": "int32",
+    },
+    "VehicleWheel3D": {"wheel": "int32"},
     "Area3D": {
         "overlaps": f"Array[Ref[Node3D]]:{MOST_OVERLAPS}",
         "gravity": "float",
@@ -285,5 +297,5 @@ OVERLAYS: dict[str, dict[str, tuple[str, str, int]]] = {
 }
 """Fields that are a part of another one: type, that field, and the bytes between their starts."""
 
-ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at", "pristine_at")
+ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at", "rigid_calls_at", "pristine_at")
 """Fields of `World` that hold addresses: they differ from process to process."""

@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from godojo.twin.gdscript.runtime import acos
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.physics.space import AREA, AREAS_KNOWN, EVENTS, MONITORABLE, MONITORING
+from godojo.twin.physics.space import ANNOUNCED_COUNT, AREA, AREAS_KNOWN, EVENTS, MONITORABLE, MONITORING, PAIRED
 from godojo.twin.world import entries
 from godojo.twin.world.entries import call
 from godojo.twin.world.kernels import body_node, node_kernel, node_offset, space_of, world_of
@@ -26,6 +26,26 @@ def flush_transforms(world):
 @jitable
 def step_physics(world):
     call(world, world.calls_at, entries.STEP_PHYSICS)
+
+
+@jitable
+def begin_step(world):
+    call(world, world.calls_at, entries.BEGIN_STEP)
+
+
+@jitable
+def move_rigid_bodies(world):
+    call(world, world.rigid_calls_at, entries.MOVE_RIGID_BODIES)
+
+
+@jitable
+def end_step(world):
+    call(world, world.calls_at, entries.END_STEP)
+
+
+@jitable
+def move_vehicles(world):
+    call(world, world.rigid_calls_at, entries.MOVE_VEHICLES)
 
 
 @jitable
@@ -50,7 +70,7 @@ def collision_layer(node):
 def set_collision_layer(node, value):
     space = space_of(node)
     space.bodies[node.body].layer = np.uint32(value)
-    space.counts[AREAS_KNOWN] = 0
+    space.counts[AREAS_KNOWN] = space.counts[PAIRED] = 0
 
 
 @node_kernel("CollisionObject3D", "CollisionObject2D")
@@ -62,7 +82,7 @@ def collision_mask(node):
 def set_collision_mask(node, value):
     space = space_of(node)
     space.bodies[node.body].mask = np.uint32(value)
-    space.counts[AREAS_KNOWN] = 0
+    space.counts[AREAS_KNOWN] = space.counts[PAIRED] = 0
 
 
 @jitable
@@ -98,7 +118,7 @@ def disabled(node):
 def set_disabled(node, value):
     if node.shape_body >= 0:
         space = space_of(node)
-        space.counts[AREAS_KNOWN] = 0
+        space.counts[AREAS_KNOWN] = space.counts[PAIRED] = 0
         body = space.bodies[node.shape_body]
         bit = np.uint64(1) << np.uint64(node.shape_index)
         body.disabled = (body.disabled | bit) if value else (body.disabled & ~bit)
@@ -301,6 +321,23 @@ def event(world, index):
     return source, other, np.int64(found.entered), np.int64(is_area)
 
 
+@node_kernel("World")
+def contact_count(world):
+    return np.int64(space_of(world).counts[ANNOUNCED_COUNT])
+
+
+@node_kernel("World")
+def contact_event(world, index):
+    """A rigid body, what it has met or left, and which of the two."""
+    found = space_of(world).announced[index]
+    return node_offset(world, found.area), node_offset(world, found.other), np.int64(found.entered)
+
+
+@node_kernel("World")
+def clear_contacts(world):
+    space_of(world).counts[ANNOUNCED_COUNT] = 0
+
+
 @node_kernel("World", "World2D")
 def clear_events(world):
     space_of(world).counts[EVENTS] = 0
@@ -446,14 +483,3 @@ def set_gravity_scale(body, value):
 @node_kernel("RigidBody3D", "RigidBody2D")
 def mass(body):
     return body.mass_field
-
-
-@jitable
-def sleeping(body):
-    """The physics of a twin never puts bodies to sleep."""
-    return False
-
-
-@jitable
-def set_sleeping(body, value):
-    pass

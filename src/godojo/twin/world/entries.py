@@ -34,7 +34,11 @@ from godojo.kernels.compile import _FASTMATH
     RENEW_BODIES,
     PUT_IN,
     TAKE_OUT,
-) = range(13)
+    BEGIN_STEP,
+    END_STEP,
+) = range(15)
+MOVE_RIGID_BODIES, MOVE_VEHICLES = range(2)
+"""Of the entry of rigid bodies, which games without them do not compile."""
 NO_ENTRY = np.zeros(1, np.int64)
 _SIGNATURE = types.int64(types.voidptr, types.int64, types.int64)
 

@@ -14,14 +14,22 @@ from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
 from godojo.twin.scene.pools import pool_of
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value, can_process
-from godojo.twin.world.api import is_ignored
-from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
+from godojo.twin.world.api import ancestors, is_ignored
+from godojo.twin.world.bodies import (
+    body_nodes,
+    fill_character,
+    has_flat_bodies,
+    physics_of,
+    refuse_unknown,
+    wheel_nodes,
+)
 from godojo.twin.world.calls import ENTRIES
 from godojo.twin.world.calls_2d import ENTRY_2D
 from godojo.twin.world.classes import ADDRESSES, PARTICLES
 from godojo.twin.world.entries import NO_ENTRY
 from godojo.twin.world.links import link_nodes
 from godojo.twin.world.refs import Ref, RefClass
+from godojo.twin.world.rigid_calls import RIGID_ENTRIES
 from godojo.twin.world.scene_2d import SHAPES as SHAPES_2D
 from godojo.twin.world.scene_2d import fill_character_2d, gravity_of_2d
 from godojo.twin.world.tables import NATIVE, ClassTable, size_of
@@ -59,6 +67,8 @@ class WorldLayout:
     """The physics engine."""
     is_flat: bool = False
     """Whether its bodies are 2D."""
+    has_rigid: bool = False
+    """Whether some of them are rigid."""
     pools_at: int = 0
     """Where the records of pools begin."""
 
@@ -104,9 +114,11 @@ class WorldLayout:
         has_bodies = body_nodes_count(self.row) > 0
         entry = ENTRY_2D if self.is_flat else ENTRIES.get(self.engine, ENTRIES[JOLT])
         calls = entry.address if has_bodies else NO_ENTRY
+        is_rigid = self.has_rigid and not self.is_flat
+        rigid_calls = RIGID_ENTRIES.get(self.engine, RIGID_ENTRIES[JOLT]).address if is_rigid else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
-            others = {"calls_at": calls, "pristine_at": self.row}
+            others = {"calls_at": calls, "rigid_calls_at": rigid_calls, "pristine_at": self.row}
             array: np.ndarray = others[name] if name in others else getattr(self.statics, name.removesuffix("_at"))
             rows[:, field.offset : field.offset + 8] = np.frombuffer(np.int64(array.ctypes.data).tobytes(), np.uint8)
 
@@ -140,9 +152,12 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
+    layout.has_rigid = any(_is_rigid(snapshot.nodes[node]) for node in nodes)
     layout.pools_at = pools_at
     link_nodes(layout, snapshot, pools_at)
     _take_out_disabled(layout, snapshot, space)
+    if not is_flat:
+        _link_wheels(layout, snapshot, space)
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)
     row[nodes_at : nodes_at + 4 * len(nodes)].view(np.int32)[:] = [offsets[node] for node in nodes]
     _write_world(layout, snapshot, space_at, space.dtype, nodes_at)
@@ -169,6 +184,25 @@ def _take_out_disabled(layout: WorldLayout, snapshot: Snapshot, space: np.ndarra
             low[...], high[...] = np.inf, -np.inf  # nothing meets it
         elif not can_process(snapshot, info):
             record["kind"] = body.disabled_kind
+
+
+def _is_rigid(node: NodeInfo) -> bool:
+    return not {"RigidBody3D", "RigidBody2D"}.isdisjoint(ancestors(node.native_class))
+
+
+def _link_wheels(layout: WorldLayout, snapshot: Snapshot, space: np.ndarray) -> None:
+    """Lets vehicles know their wheels, wheels their places in the physics, and these the nodes."""
+    wheels, place = space[0]["wheels"], 0
+    for node in body_nodes(snapshot):
+        first = place
+        for child in wheel_nodes(snapshot, snapshot.nodes[node]):
+            wheels[place]["node"] = layout.offsets[child.index]
+            if layout.offsets[child.index] >= 0:
+                RefClass(NATIVE, "VehicleWheel3D").at(layout.row, layout.offsets[child.index]).wheel = place
+            place += 1
+        if place > first and layout.offsets[node] >= 0:
+            vehicle = RefClass(NATIVE, "VehicleBody3D").at(layout.row, layout.offsets[node])
+            vehicle.first_wheel, vehicle.end_wheel = first, place
 
 
 def body_nodes_count(row: np.ndarray) -> int:
@@ -328,6 +362,11 @@ class _Writer:
             self._write_agent(node, offset)
         if "RigidBody3D" in lineage or "RigidBody2D" in lineage:
             for name in ("linear_velocity", "angular_velocity", "mass", "sleeping", "freeze"):
+                if name in node.properties:
+                    field = fields[f"{name}_field"]
+                    self._write(f"{node.path}.{name}", row, offset + field.offset, field.type, node.properties[name])
+        if "VehicleBody3D" in lineage:
+            for name in ("engine_force", "brake", "steering"):
                 if name in node.properties:
                     field = fields[f"{name}_field"]
                     self._write(f"{node.path}.{name}", row, offset + field.offset, field.type, node.properties[name])

@@ -5,7 +5,7 @@
 
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.areas import forget_overlaps
-from godojo.twin.physics.space import AREAS_KNOWN, REMOVED
+from godojo.twin.physics.space import AREAS_KNOWN, PAIRED, REMOVED
 from godojo.twin.world import entries
 from godojo.twin.world.entries import call
 from godojo.twin.world.kernels import body_node, node_offset, world_of
@@ -30,7 +30,7 @@ def apply_mode(world, space, body):
     if record.kind == kind:
         return False
     record.kind = kind
-    space.counts[AREAS_KNOWN] = 0
+    space.counts[AREAS_KNOWN] = space.counts[PAIRED] = 0
     if kind == REMOVED and forget_overlaps(space, body) and node.has_exits != 0 and world.error == 0:
         world.error = LATE_EXIT
     return True

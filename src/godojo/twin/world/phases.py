@@ -71,7 +71,7 @@ class PhaseWriter:
         has_bodies, is_dynamic = bool(self._layout.offsets) and self._has_bodies(), self._is_dynamic
         begin = ["world.ticks += 1"]
         if has_bodies:
-            begin += ["sync_bodies(world)", "emit_signals(world)"]
+            begin += ["sync_bodies(world)", *self._rigid_phases(), "emit_signals(world)"]
         if is_dynamic:
             self._write_tree()
             begin += ["begin_phase(world)"]
@@ -79,7 +79,7 @@ class PhaseWriter:
         free = ["free_nodes(world)"] if is_dynamic else []
         end = ["after_sync(world)", "run_deferred(world)"]
         if has_bodies:
-            end += ["flush_transforms(world)", *free, "step_physics(world)"]
+            end += ["flush_transforms(world)", *free, *self._step()]
         else:
             end += free
         end += ["begin_phase(world)"] if is_dynamic else []
@@ -99,6 +99,35 @@ class PhaseWriter:
                 "begin_tick(world)",
             ],
         )
+
+    def _step(self) -> list[str]:
+        if self._layout.is_flat:
+            return ["step_physics(world)"]
+        rigid = ["move_rigid_bodies(world)"] if self._layout.has_rigid else []
+        return ["begin_step(world)", *rigid, "end_step(world)"]
+
+    def _rigid_phases(self) -> list[str]:
+        """What rigid bodies call when the physics tells them their new state."""
+        if self._layout.is_flat or not self._layout.has_rigid:
+            return []
+        runs: list[_Run] = []
+        for node in self._order():
+            if isinstance(node, NodeInfo):
+                self._add_method(runs, node, "_integrate_forces")
+        found: list[str] = []
+        if runs:
+            body: list[str] = []
+            for number, run in enumerate(runs):
+                table = f"INTEGRATE_FORCES_{number}"
+                self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
+                body += [f"for offset in {table}:", f"    node = record_at(world, offset, {run.cls})"]
+                body += ["    if is_simulated(node):", f"        {run.function}(node, PhysicsDirectBodyState3D(node))"]
+            self._function("integrate_forces(world)", "`_integrate_forces`, before `_physics_process`.", body)
+            found += ["integrate_forces(world)", "flush_transforms(world)", "sync_bodies(world)"]
+        found += ["emit_contacts(world)"]
+        if any("VehicleBody3D" in ancestors(node.native_class) for node in self._snapshot.nodes):
+            found += ["move_vehicles(world)"]
+        return found
 
     @property
     def _is_dynamic(self) -> bool:
@@ -295,6 +324,17 @@ class PhaseWriter:
             "Calls what is connected to the signals of an area.",
             body,
         )
+        if self._layout.has_rigid and not self._layout.is_flat:
+            self._function(
+                "emit_contacts(world)",
+                "The signals of rigid bodies that the last physics step brought.",
+                [
+                    "for index in range(contact_count(world)):",
+                    "    source, other, entered = contact_event(world, index)",
+                    "    handle_overlap(world, source, other, entered, 0)",
+                    "clear_contacts(world)",
+                ],
+            )
         self._function(
             "emit_signals(world)",
             "The signals of areas that the last physics step brought.",

@@ -19,4 +19,6 @@ from godojo.twin.world.nodes_2d import *
 from godojo.twin.world.particles import *
 from godojo.twin.world.pools import *
 from godojo.twin.world.refs import RefClass, is_null, offset_of, record_at, stop, world_random
+from godojo.twin.world.rigid_3d import *
 from godojo.twin.world.tables import ClassTable
+from godojo.twin.world.vehicles_3d import *

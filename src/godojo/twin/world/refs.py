@@ -22,7 +22,7 @@ from godojo.twin.world.tables import ARRAY_HEADER, ClassTable, Field, array_part
 
 ERROR_AT = 16
 """Where a row keeps its `error`, an int32: behind the global generator of random numbers."""
-OVERFLOW, OUT_OF_RANGE, NULL_REF, LATE_EXIT, CHILD_OUTSIDE, NOT_MADE = 1, 2, 3, 4, 5, 6
+OVERFLOW, OUT_OF_RANGE, NULL_REF, LATE_EXIT, CHILD_OUTSIDE, NOT_MADE, CONTACTS_FULL, TOO_FAST_BODY = range(1, 9)
 STOPPED = 100
 """The first of a program's own errors, `Program.stops`."""
 POOL_FULL = 100_000
@@ -33,6 +33,8 @@ ERRORS = {
     NULL_REF: "a script used a node that is null",
     CHILD_OUTSIDE: "a script added a child to a node outside the tree, or to one that was made in play",
     NOT_MADE: "a script added a child that was not made by instantiate() or new()",
+    CONTACTS_FULL: "rigid bodies touch more others at once than the twin has room for",
+    TOO_FAST_BODY: "a rigid body with continuous_cd moves so fast that the engine looks ahead, which the twin does not",
     LATE_EXIT: "an area was disabled while something was inside, and its exits are connected",
 }
 _NUMPY: dict[str, tuple[Any, Any]] = {
