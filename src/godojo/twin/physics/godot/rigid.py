@@ -157,6 +157,8 @@ def _is_moving(record: Any) -> bool:
 def move_rigid_bodies(space: Space, movers: int, gravity: Any, step: np.float32) -> None:
     """One step of all rigid bodies; contacts that have begun or ended are in `space.announced`."""
     bodies, roster = space.bodies, space.roster
+    if space.order.shape[0] == 1:  # no rigid body, and no room for lists
+        return
     space.counts[ANNOUNCED_COUNT] = 0
     space.scratch[STEP_AT] = step
     for place in range(movers):
