@@ -118,7 +118,9 @@ func address() -> String:
 
 
 func _begin_call() -> void:
-	var is_godot_rl: bool = _wire == WireKind.GODOT_RL or (_wire == WireKind.ANY and _calls % 2 == 1)
+	var is_godot_rl: bool = (
+		_wire == WireKind.GODOT_RL or (_wire == WireKind.ANY and _calls % 2 == 1)
+	)
 	_calls += 1
 	if is_godot_rl:
 		_calling = DojoGodotRlLink.new()
