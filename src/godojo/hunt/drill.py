@@ -17,10 +17,12 @@ class Drill(Player):
     those that move something; at the start, or where few have been."""
 
     name = "drill"
-    shortest = 4096
+    shortest = 2048
+    MOST = 12
+    """Inputs of an attempt, drawn from all."""
     PRESSES, INSISTS, MORE = 8, 0.3, 24
     """Of one input, and in a share of all attempts more often."""
-    LONGEST, STILL = 300, 12
+    LONGEST, STILL = 200, 12
     """Decisions for which an input is held, and for which nothing moves before it is let go of."""
     PAIRS, RETURNS_TO, MOVES = 12, 0.5, 3
     """Of a held and a pressed input, per attempt; attempts that begin where few have been; and decisions in which
@@ -35,6 +37,7 @@ class Drill(Player):
     def begin(self, game: Playable) -> Trace:
         start, self.returns_to, self.is_done = super().begin(game), None, False
         self._place, self._still, self._moved = np.zeros(3), 0, 0
+        self._drawn = self.rng.permutation(len(self._inputs))[: self.MOST]
         self._plan = self._planned()
         self._attempts += 1
         if self._attempts > 1 and self.rng.random() < self.RETURNS_TO:
@@ -64,7 +67,7 @@ class Drill(Player):
             yield from phase
 
     def _all_pressed(self, times: int) -> Iterator[np.ndarray]:
-        for place in self.rng.permutation(len(self._inputs)):
+        for place in self.rng.permutation(self._drawn):
             yield from self._pressed(self._inputs[place], times)
 
     def _pressed(self, action: np.ndarray, times: int, beside: np.ndarray | None = None) -> Iterator[np.ndarray]:
@@ -74,7 +77,7 @@ class Drill(Player):
             yield from (both, both, held, held)
 
     def _all_held(self) -> Iterator[np.ndarray]:
-        for place in self.rng.permutation(len(self._inputs)):
+        for place in self.rng.permutation(self._drawn):
             action = self._inputs[place]
             if self.space.interrupts(action):
                 continue
