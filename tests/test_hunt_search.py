@@ -116,6 +116,25 @@ def test_the_crawler_insists_now_and_then() -> None:
     assert longest >= 5
 
 
+def test_a_drill_tries_every_input() -> None:
+    game = Grid(())
+    space = ActionSpace((*game.action_parts, ActionPart("ui_accept", "discrete", 2)))
+    drill = EXPLORERS["drill"](space, Archive(), np.random.default_rng(0))
+    drill.begin(game)
+    seen, corners, played = game.reset(0), set(), []
+    while not drill.is_done:
+        played.append(tuple(drill.choose(seen).tolist()))
+        seen = game.step(np.array(played[-1][:2]))
+        corners.add(tuple(seen.position[[0, 2]].tolist()))
+    assert len(played) < drill.shortest
+    assert {0.0, game.SIZE - 1.0} <= {place[0] for place in corners} & {place[1] for place in corners}, "all edges"
+    runs = [action for action, _ in groupby(played)]
+    for one in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
+        assert runs.count((*map(float, one), 0.0)) >= 8, "pressed again and again"
+    assert any(action[0] and action[1] for action in played), "one thing beside another"
+    assert not any(action[2] for action in played), "what menus need is for menus"
+
+
 def test_starts_are_short() -> None:
     game = Grid()
     explorer = EXPLORERS["starts"](ActionSpace(game.action_parts), Archive(), np.random.default_rng(0))

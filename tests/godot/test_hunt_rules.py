@@ -1,4 +1,4 @@
-"""Detectors of a hunt in the real engine: walkers, pauses, nodes that are over; and how a person presses."""
+"""Detectors of a hunt in the real engine: walkers, fences, pauses, nodes that are over; and how a person presses."""
 
 import shutil
 from collections.abc import Iterator
@@ -22,6 +22,59 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HuntedGame]:
     with open_game(Target(project=folder, input_map=True)) as game:
         game.is_quick = True
         yield game
+
+
+FIELD = """extends Node2D
+
+
+func _ready() -> void:
+	for number in 4:
+		var fence := StaticBody2D.new()
+		fence.position = Vector2(100, 200 * number) if number < 3 else Vector2(300, 260)
+		fence.collision_layer = int(number < 3)
+		fence.name = "Fence%d" % number
+		var shape := CollisionShape2D.new()
+		shape.shape = RectangleShape2D.new()
+		shape.shape.size = Vector2(20, 200)
+		var look := ColorRect.new()
+		look.position = Vector2(-10, -100)
+		look.size = Vector2(20, 200)
+		fence.add_child(look)
+		fence.add_child(shape)
+		add_child(fence)
+
+
+func _physics_process(_delta: float) -> void:
+	$Player.velocity = Vector2.RIGHT * 160.0 * Input.get_action_strength("right")
+	$Player.move_and_slide()
+	if Input.is_action_just_pressed("menu"):
+		$Menu.show()
+		get_tree().paused = true
+"""
+"""A fence without a layer, and a menu that is paused with the game."""
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HuntedGame]:
+    folder = tmp_path_factory.mktemp("field") / "project"
+    shutil.copytree(ROOT / "tests/walked_project", folder)
+    (folder / "yard.gd").write_text(FIELD)
+    with open_game(Target(project=folder, input_map=True)) as game:
+        game.is_quick = True
+        yield game
+
+
+@pytest.mark.parametrize(
+    ("pressed", "decisions", "signature"),
+    [
+        ("right", 20, f"inside_solid|{PLAYER}|it passes through a part of Fence#"),
+        ("menu", 30, "pause|/root/Yard/Menu|it came with a pause in which it cannot be used"),
+    ],
+)
+def test_what_is_wrong_in_the_field(field: HuntedGame, pressed: str, decisions: int, signature: str) -> None:
+    field.reset(1)
+    assert signatures(played(field, 40)) == set(), "nothing is wrong while nothing is done"
+    assert signatures(played(field, decisions, **{pressed: 1.0})) == {signature}
 
 
 def played(game: HuntedGame, count: int, **held: float | tuple[float, float]) -> list[Seen]:

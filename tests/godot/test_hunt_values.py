@@ -21,6 +21,7 @@ COIN = '[node name="Coin1" type="Area2D" parent="Coins"]'
 OPEN = '	$Options.pressed.connect(_open.bind("res://options.tscn"))'
 EDITS = [
     Edit("wallet.gd", "	if coins < price:", "	if coins < 0:"),
+    Edit("wallet.gd", "coins: int = 10", "coins: int\n\n\nfunc _ready() -> void:\n	coins = 10\n\n"),
     Edit("shop.gd", '"%s. %d coins', '"<null> %s. %d coins'),
     Edit("level.tscn", COIN, f"{COIN}\ncollision_mask = 8"),
     Edit("level.gd", "func _leave(", "func _on_door_opened() -> void:\n	_left = 0\n\n\nfunc _leave("),

@@ -121,15 +121,22 @@ class ActionSpace:
                 changed[where] = fresh[where]
         return changed
 
+    def singles(self) -> np.ndarray:
+        """float32 [n, size]: every choice and both ends of every axis alone; without parts that only menus need, where
+        there are others."""
+        own = [place for place, part in enumerate(self.parts) if not part.name.startswith(_FOR_MENUS)]
+        return np.array([one for place in own or range(len(self.parts)) for one in self._singles_of(place)], np.float32)
+
+    def _singles_of(self, place: int) -> list[np.ndarray]:
+        part, where = self.parts[place], self.slices[place]
+        if part.kind == "discrete":
+            return [self._with(where, choice) for choice in range(1, part.size)]
+        ends = [(axis, end) for axis in range(where.start, where.stop) for end in (-1.0, 1.0)]
+        return [self._with(slice(axis, axis + 1), end) for axis, end in ends]
+
     def prototypes(self, rng: np.random.Generator) -> np.ndarray:
         """float32 [n, size]: doing nothing, every choice and both ends of every axis alone, then random ones."""
-        found = [self.neutral]
-        for part, where in zip(self.parts, self.slices, strict=True):
-            if part.kind == "discrete":
-                found += [self._with(slice(where.start, where.stop), choice) for choice in range(1, part.size)]
-            else:
-                for axis in range(where.start, where.stop):
-                    found += [self._with(slice(axis, axis + 1), end) for end in (-1.0, 1.0)]
+        found = [self.neutral, *(one for place in range(len(self.parts)) for one in self._singles_of(place))]
         if len(found) > MOST_PROTOTYPES:
             kept = rng.choice(np.arange(1, len(found)), MOST_PROTOTYPES - 1, replace=False)
             found = [found[0], *(found[place] for place in sorted(kept))]

@@ -27,6 +27,8 @@ class Explorer:
     """Whether it can do nothing more in this attempt that others could not do better."""
     returns_to: Cell | None = None
     """Where what is replayed first should lead."""
+    shortest = 0
+    """Decisions for which an attempt may go on, at least."""
 
     def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
         self.space, self.archive, self.rng = space, archive, rng

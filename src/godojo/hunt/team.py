@@ -4,13 +4,14 @@ import threading
 
 import msgspec
 
+from godojo.hunt.drill import Drill
 from godojo.hunt.explorers import Explorer, Novelty, Returning, Starts, Sticky, UiCrawler
 from godojo.hunt.seeker import Seeker
 
 EXPLORERS: dict[str, type[Explorer]] = {
-    one.name: one for one in (Explorer, Sticky, Returning, Novelty, Seeker, UiCrawler, Starts)
+    one.name: one for one in (Drill, Explorer, Sticky, Returning, Novelty, Seeker, UiCrawler, Starts)
 }
-"""By name; trained policies are added where there are any (`policies.py`)."""
+"""By name, in the order in which they play first; trained policies are added where there are any (`policies.py`)."""
 FLOOR = 0.6
 """The part of all time that is shared evenly; the rest goes to those who find something."""
 FINDING_WORTH = 40.0

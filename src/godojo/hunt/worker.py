@@ -145,7 +145,7 @@ class Worker:
         steps = Steps(start.seed, explorer.name)
         is_slow = self._reset_s > _SLOW_RESET_S
         longest = int(np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST))))
-        longest = max(longest, int(_PER_RESET * self._reset_s / max(self._decision_s, 1e-5)))
+        longest = max(longest, explorer.shortest, int(_PER_RESET * self._reset_s / max(self._decision_s, 1e-5)))
         stops_at_end = not is_slow and rng.random() < STOPS_AT_END
         most = len(start) + longest
         if hunt.settings.reload_every is not None:

@@ -1,6 +1,6 @@
 class_name DojoAutoloads
 extends RefCounted
-## Remembers what a project's autoloads are when the first scene comes, and makes them so again.
+## Remembers what a project's autoloads are once they are ready, and makes them so again.
 ##
 ## That is quicker than a new process. It is an approximation: what they hold outside of their
 ## variables and children stays, so findings are proven in processes of their own.
@@ -24,8 +24,16 @@ func add(node: Node) -> void:
 	for autoload in node.get_parent().get_children():
 		if autoload != node and autoload.get_script() != null:
 			if DojoScriptText.is_own(autoload.get_script() as Script):
-				_values[autoload] = _variables_of(autoload)
-				_children[autoload] = autoload.get_children()
+				if autoload.is_node_ready():
+					_remember(autoload)
+				else:
+					# All of them are, one by one, before anything of the scene is.
+					autoload.ready.connect(_remember.bind(autoload), CONNECT_ONE_SHOT)
+
+
+func _remember(autoload: Node) -> void:
+	_values[autoload] = _variables_of(autoload)
+	_children[autoload] = autoload.get_children()
 
 
 ## The names of autoloads that are restored.

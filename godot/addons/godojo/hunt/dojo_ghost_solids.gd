@@ -1,7 +1,8 @@
 class_name DojoGhostSolids
 extends RefCounted
 ## Knows what looks solid and is not: shapes that are switched off, drawings without a shape among
-## others that have one, and boxes whose shape leaves a part of what is drawn open.
+## others that have one, bodies on layers that nobody meets, and boxes whose shape leaves a part of
+## what is drawn open.
 
 const _MOST := 64
 const _MOST_LOOSE := 1024
@@ -52,6 +53,20 @@ func sort_in(come: Array[Node], statics: Array[Node]) -> void:
 			_add_loose(node)
 	_loose.clear()
 	_add_open(come)
+	for node in come:
+		if is_instance_valid(node) and node.get("collision_layer") == 0 and _shaped_share() > 0.5:
+			add_layered(node)
+
+
+## Something drawn that stops nobody whose mask has none of its layers, as long as it keeps them.
+func add_layered(solid: Node) -> void:
+	if enabled_shape(solid) == null:
+		return
+	for drawn in _drawn_in(solid):
+		if _open.size() < _MOST:
+			var layer: int = solid.get("collision_layer")
+			var box: AABB = _box_of_drawn(drawn)
+			_open.append({"node": drawn, "box": box, "solid": solid, "layer": layer})
 
 
 ## Boxes with a part that is drawn and open, if most others have none.
@@ -165,12 +180,12 @@ static func _has_solid_kin(node: Node) -> bool:
 	return solids >= 2 and solids * 2 > others
 
 
-## The share of drawn solids that have a shape which is not switched off.
+## The share of solids that have a layer and a shape which is not switched off.
 func _shaped_share() -> float:
 	var shaped: int = 0
 	for solid in _statics:
 		if is_instance_valid(solid):
-			shaped += int(enabled_shape(solid) != null)
+			shaped += int(enabled_shape(solid) != null and solid.get("collision_layer") != 0)
 	return float(shaped) / maxi(_statics.size(), 1)
 
 
@@ -179,12 +194,12 @@ func around(place: Vector3) -> Node:
 	return _around(place, _ghosts)
 
 
-## Of which solid a place is in a part that is drawn and open.
-func open_around(place: Vector3) -> Node:
-	return _around(place, _open) if not _open.is_empty() else null
+## Of which solid a place is in a part that is drawn, and open to a body with this mask.
+func open_around(place: Vector3, mask: int) -> Node:
+	return _around(place, _open, mask) if not _open.is_empty() else null
 
 
-static func _around(place: Vector3, ghosts: Array[Dictionary]) -> Node:
+static func _around(place: Vector3, ghosts: Array[Dictionary], mask: int = 0) -> Node:
 	for ghost in ghosts:
 		if not is_instance_valid(ghost["node"]) or not is_instance_valid(ghost["solid"]):
 			continue
@@ -193,6 +208,10 @@ static func _around(place: Vector3, ghosts: Array[Dictionary]) -> Node:
 			continue
 		if node.get("disabled") == false:
 			continue
+		if ghost.has("layer"):
+			var layer: int = ghost["layer"]
+			if layer & mask != 0 or ghost["solid"].get("collision_layer") != layer:
+				continue
 		if (ghost["box"] as AABB).has_point(_local(node, place)):
 			return ghost["solid"]
 	return null

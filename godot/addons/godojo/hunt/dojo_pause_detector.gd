@@ -1,10 +1,13 @@
 class_name DojoPauseDetector
 extends RefCounted
 ## Finds games whose pause and menus have come apart: a scene that begins paused with nothing to be
-## done about it, and a menu that paused the game and stays open while it goes on.
+## done about it, a menu in a pause that it cannot end, and one that stays open while the game goes
+## on.
 
 ## Decisions for which it must last.
 const PATIENCE := 25
+# What may end a pause without anything to click.
+const _CLOCKS: Array[StringName] = [&"Timer", &"AnimationPlayer"]
 
 var _state: DojoProbeState
 var _scene: int = 0
@@ -57,6 +60,9 @@ func look(shown: Array[Node]) -> Array[Dictionary]:
 		if _began_paused and not _offers_something(shown):
 			var message: String = "it begins paused, and nothing goes on"
 			found.append(DojoProbeState.event("pause", message, scene))
+		elif is_paused and not _menu.is_empty() and not _can_go_on(shown):
+			var message: String = "it came with a pause in which it cannot be used"
+			found.append(DojoProbeState.event("pause", message, _menu[0]))
 		if not is_paused:
 			for node in _menu:
 				if shown.has(node):
@@ -68,10 +74,29 @@ func look(shown: Array[Node]) -> Array[Dictionary]:
 
 ## Whether anything that works in a paused game is to be seen.
 func _offers_something(shown: Array[Node]) -> bool:
-	if not shown.is_empty():
+	if shown.any(_works):
 		return true
 	for label in _state.labels:
 		if is_instance_valid(label) and label.can_process():
 			if label.call(&"is_visible_in_tree"):
 				return true
 	return false
+
+
+## Whether an element or a script could end this pause.
+func _can_go_on(shown: Array[Node]) -> bool:
+	if shown.any(_works):
+		return true
+	for node in _state.tree.root.find_children("*", "", true, false):
+		if not node.can_process():
+			continue
+		var script: Script = node.get_script()
+		if script != null and DojoScriptText.is_own(script):
+			return true
+		if _CLOCKS.any(func(kind: StringName) -> bool: return node.is_class(kind)):
+			return true
+	return false
+
+
+static func _works(element: Node) -> bool:
+	return is_instance_valid(element) and element.can_process()

@@ -18,6 +18,9 @@ const _OPEN_TICKS := 5
 var _state: DojoProbeState
 var _statics: Array[Node] = []
 var _fresh: Array[Node] = []
+# What carries or stops people while it moves, by its name.
+var _carriers := RegEx.create_from_string("(?i)platform|lift|elevator|bridge|floor|raft|wall")
+var _fresh_carriers: Array[Node] = []
 var _ghosts := DojoGhostSolids.new()
 var _open_ticks: int = 0
 # By body: where it was in the last tick, and where it went into something.
@@ -56,6 +59,9 @@ func begin() -> void:
 func add(node: Node) -> void:
 	if is_static(node):
 		_fresh.append(node)
+	elif node is AnimatableBody3D or node is AnimatableBody2D:
+		if _carriers.search(str(node.name)) != null:
+			_fresh_carriers.append(node)
 	else:
 		_ghosts.add(node)
 
@@ -83,9 +89,12 @@ func look_at_tick(followed: Array[Node]) -> Array[Dictionary]:
 
 ## Whether what is played falls or walks through a part of a solid that is only drawn.
 func _look_at_open(body: Node, found: Array[Dictionary]) -> void:
-	var solid: Node = _ghosts.open_around(DojoProbeState.place_of(body))
+	var mask: Variant = body.get("collision_mask")
+	var solid: Node = null
+	if mask is int and mask != 0 and not _has_changed(body, "collision_mask"):
+		solid = _ghosts.open_around(DojoProbeState.place_of(body), mask as int)
 	_open_ticks = _open_ticks + 1 if solid != null and _state.has_player([body]) else 0
-	if _open_ticks == _OPEN_TICKS:
+	if _open_ticks == _OPEN_TICKS and (is_static(solid) or _is_odd(solid, body)):
 		var message: String = "it passes through a part of %s" % solid.name
 		found.append(DojoProbeState.event("inside_solid", message, body))
 
@@ -302,6 +311,10 @@ func _sort_in() -> void:
 			_has_changed(node, "collision_layer")
 	_ghosts.sort_in(_fresh, _statics)
 	_fresh.clear()
+	for node in _fresh_carriers:
+		if is_instance_valid(node) and node.is_inside_tree():
+			_ghosts.add_layered(node)
+	_fresh_carriers.clear()
 
 
 ## How far its middle is from its ends, the shortest way.
