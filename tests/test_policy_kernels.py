@@ -23,6 +23,7 @@ from godojo.learn.policy_runner import PolicyInput, PolicyOutput, PolicyRunner
 from godojo.learn.ppo import METRICS, TorchPpoGradient
 from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.settings import Activation, PpoSettings
+from godojo.learn.step_results import Ends, Results
 
 OBSERVED, OTHERS = 29, 7
 MOVE = ActionPart("move", "continuous", 2)
@@ -286,3 +287,26 @@ def test_a_loss_that_is_no_number_is_told() -> None:
     found = dict(zip(METRICS, figures, strict=True))
     assert torch.isnan(torch.tensor(found["value_loss"]))
     assert torch.isfinite(torch.tensor(found["policy_gradient_loss"]))
+
+
+def test_results_of_a_step_are_stored_alike() -> None:
+    chance = np.random.default_rng(3)
+    worlds, agents, columns = 20, 3, 31
+    rows = np.sort(chance.choice(worlds * agents, columns, replace=False))
+    flags = [chance.random(worlds * agents) < 0.2 for _ in range(3)]
+    results = Results(chance.random(worlds * agents, np.float32), flags[0])
+    ends = Ends(agents, flags[1], flags[2], chance.random(worlds) < 0.2)
+    stored = []
+    for backend in (Backend(), KernelBackend()):
+        numbers = [np.full(columns, 9.0, np.float32) for _ in range(2)]
+        kept = [np.zeros(columns, np.bool_) for _ in range(3)]
+        memory = np.ones((columns, 4), np.float32)
+        not_done, reward = numbers
+        assert backend.store_results(rows, results, ends, not_done, memory, reward, *kept)
+        forgotten = np.ones((columns, 4), np.float32)
+        backend.reset_memory(rows, ends, forgotten)
+        np.testing.assert_array_equal(forgotten, memory)
+        stored.append([*numbers, *kept, memory])
+    for plain, kernel in zip(*stored, strict=True):
+        np.testing.assert_array_equal(plain, kernel)
+    assert 0 < stored[0][0].sum() < columns

@@ -151,7 +151,7 @@ def in_numba(snapshot: Snapshot, program: Program, folder: Path) -> tuple[dict[s
     layout = make_layout(snapshot, program)
     classes = [name for name in layout.table.classes if name.isidentifier()]
     lines = [
-        "from godojo.kernels.compile import njit_nogil",
+        "import numba",
         "from godojo.twin.world.prelude import *",
         f"TABLE = ClassTable({layout.table.members!r})",
         *(f'{name} = RefClass(TABLE, "{name}")' for name in classes),
@@ -161,7 +161,12 @@ def in_numba(snapshot: Snapshot, program: Program, folder: Path) -> tuple[dict[s
         function = program.methods.get((cls or "", "_physics_process"))
         if function is not None:
             node = f"record_at(world_at(rows, 0), {layout.offsets[index]}, {cls})"
-            lines += ["", "@njit_nogil", f"def run_{index}(rows, delta):", f"    {function}({node}, delta)"]
+            lines += [
+                "",
+                "@numba.njit(error_model='numpy')",
+                f"def run_{index}(rows, delta):",
+                f"    {function}({node}, delta)",
+            ]
     folder.mkdir(exist_ok=True)
     (folder / "program.py").write_text("\n".join(lines), encoding="utf-8")
     module = import_file(f"twin_program_{abs(hash(program.source))}", folder / "program.py")

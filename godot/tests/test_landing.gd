@@ -5,10 +5,7 @@ const SCENE := "res://games/landing/landing.tscn"
 
 
 func test_a_craft_left_alone_falls_at_ninety_ticks_a_second() -> void:
-	var game: LandingScene = (load(SCENE) as PackedScene).instantiate()
-	game.arguments = ["--seed=1", "--camera=overview", "--set=start.sink_mps=0"]
-	(game.get_node("DojoSync") as DojoSync).mode = DojoSync.Mode.HUMAN
-	add_child(game)
+	var game: LandingScene = _opened(["--seed=1", "--camera=overview", "--set=start.sink_mps=0"])
 	check_equal(Engine.physics_ticks_per_second, 90, "ticks per second")
 	await ticks(20)
 	var pilot: LanderPilot = game.worlds.all_agents()[0]
@@ -24,10 +21,7 @@ func test_a_craft_left_alone_falls_at_ninety_ticks_a_second() -> void:
 
 
 func test_keys_that_say_nothing_give_no_thrust() -> void:
-	var game: LandingScene = (load(SCENE) as PackedScene).instantiate()
-	game.arguments = []
-	(game.get_node("DojoSync") as DojoSync).mode = DojoSync.Mode.HUMAN
-	add_child(game)
+	var game: LandingScene = _opened([])
 	await ticks(3)
 	var pilot: LanderPilot = game.worlds.all_agents()[0]
 	check_equal(pilot.human_action(), LanderPilot.REST, "action")
@@ -44,10 +38,7 @@ func test_keys_that_say_nothing_give_no_thrust() -> void:
 
 
 func test_missing_the_ground_is_a_crash() -> void:
-	var game: LandingScene = (load(SCENE) as PackedScene).instantiate()
-	game.arguments = []
-	(game.get_node("DojoSync") as DojoSync).mode = DojoSync.Mode.HUMAN
-	add_child(game)
+	var game: LandingScene = _opened([])
 	await ticks(3)
 	var pilot: LanderPilot = game.worlds.all_agents()[0]
 	pilot.lander.begin(Vector3(600.0, -8.0, 0.0), Vector3(0.0, -40.0, 0.0))
@@ -56,3 +47,11 @@ func test_missing_the_ground_is_a_crash() -> void:
 	check_equal(LanderPilot.OUTCOMES[pilot.outcome], "crash", "outcome")
 	game.queue_free()
 	await ticks(2)
+
+
+func _opened(arguments: PackedStringArray) -> LandingScene:
+	var game: LandingScene = (load(SCENE) as PackedScene).instantiate()
+	game.arguments = arguments
+	(game.get_node("DojoSync") as DojoSync).mode = DojoSync.Mode.HUMAN
+	add_child(game)
+	return game

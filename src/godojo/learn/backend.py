@@ -11,6 +11,7 @@ from godojo.learn.ppo import PpoGradient, TorchPpoGradient
 from godojo.learn.privileged import RelativeState
 from godojo.learn.rotation import relative_state
 from godojo.learn.settings import PpoSettings
+from godojo.learn.step_results import reset_memory, store_results
 
 ADAM_EPS = 1e-5
 """Larger than torch's default, as in Stable-Baselines3."""
@@ -21,6 +22,8 @@ class Backend:
 
     relative_state: RelativeState = staticmethod(relative_state)
     advantages: Advantages = staticmethod(advantages)
+    store_results = staticmethod(store_results)
+    reset_memory = staticmethod(reset_memory)
 
     def policy_runner(self, policy: Policy, rows: int) -> PolicyRunner:
         return PolicyRunner(policy, rows)

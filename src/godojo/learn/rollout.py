@@ -11,13 +11,13 @@ from torch import Tensor
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.learn.imitation import Demonstrations, Imitation
-from godojo.learn.kernels.results import Ends, Results, reset_memory, store_results
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.opponent_slots import OpponentSlots, Rows
 from godojo.learn.policy_runner import PolicyInput, PolicyOutput
 from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout_buffer import RolloutBuffer
+from godojo.learn.step_results import Ends, Results
 from godojo.opponents.base import Opponent
 
 if TYPE_CHECKING:
@@ -132,9 +132,10 @@ class RolloutWorker:
         runner.normalise(self.policy.normaliser, empty, empty)
         runner.from_env_action(self._action[:0], empty, buffer.imitated[0, :0])
         runner.update_normaliser(self.policy.normaliser, empty, buffer.acted[0, :0])
-        reset_memory(self._rows[:0], self._ends, self.memory.numpy())
+        nobody, memory = self._rows[:0], self.memory.numpy()
+        self._backend.reset_memory(nobody, self._ends, memory)
         stored = [destination[0] for destination in self._stored_results]
-        store_results(self._rows[:0], self._results, self._ends, self._not_done[0], self.memory.numpy(), *stored)
+        self._backend.store_results(nobody, self._results, self._ends, self._not_done[0], memory, *stored)
         outputs = PolicyOutput(buffer.action[0, :0], buffer.log_prob[0, :0], self._action[:0])
         runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
 
@@ -209,7 +210,7 @@ class RolloutWorker:
         buffer, memory = self.buffer, self.memory.numpy()
         stored = [destination[step] for destination in self._stored_results]
         following = self._not_done[step + 1]
-        is_truncated = store_results(self._rows, self._results, self._ends, following, memory, *stored)
+        is_truncated = self._backend.store_results(self._rows, self._results, self._ends, following, memory, *stored)
         if self._normaliser_rows is not None:
             own, privileged = self._normaliser_rows
             self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
@@ -217,7 +218,7 @@ class RolloutWorker:
             self._normaliser_rows = None
         if is_truncated:
             self._bootstrap_truncated(step, worlds)
-        reset_memory(self._past_rows, self._ends, self.past_memory.numpy())
+        self._backend.reset_memory(self._past_rows, self._ends, self.past_memory.numpy())
 
     @torch.no_grad()
     def finish(self, steps: int, worlds: Worlds) -> None:

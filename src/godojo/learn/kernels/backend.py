@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from godojo.learn.backend import Backend
 from godojo.learn.critic_runner import CriticRunner
-from godojo.learn.kernels import frames, gae
+from godojo.learn.kernels import frames, gae, results
 from godojo.learn.kernels.adam import KernelAdam
 from godojo.learn.kernels.critic import KernelCriticRunner
 from godojo.learn.kernels.memory import leaky_scan
@@ -30,6 +30,8 @@ class KernelBackend(Backend):
 
     relative_state = staticmethod(relative_state)
     advantages = staticmethod(gae.advantages)
+    store_results = staticmethod(results.store_results)
+    reset_memory = staticmethod(results.reset_memory)
 
     def policy_runner(self, policy: Policy, rows: int) -> PolicyRunner:
         return KernelPolicyRunner(policy, rows) if has_kernels(policy) else KernelPreprocessing(policy, rows)

@@ -1,31 +1,12 @@
-"""The results of a step in one kernel.
+"""`learn/step_results.py` in one kernel.
 
 As many small operations, each of which gives the interpreter away and waits for it again, they held up other threads.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from godojo.kernels.compile import device_kernel, njit_nogil
-
-
-class Results(NamedTuple):
-    """Of all agents of a role, in world order."""
-
-    reward: np.ndarray
-    acted: np.ndarray
-
-
-class Ends(NamedTuple):
-    """Which episodes the last step ended."""
-
-    agents: int
-    """Of the role, in each world."""
-    terminated: np.ndarray
-    truncated: np.ndarray
-    ended: np.ndarray
-    """By world."""
+from godojo.learn.step_results import Ends, Results
 
 
 @device_kernel
@@ -44,10 +25,7 @@ def store_results(
     rows: np.ndarray, results: Results, ends: Ends, not_done: np.ndarray, memory: np.ndarray, reward: np.ndarray,
     terminated: np.ndarray, truncated: np.ndarray, acted: np.ndarray,
 ) -> bool:  # fmt: skip
-    """Copy the results of the agents `rows` and reset their memory where an episode ended; whether any was truncated.
-
-    `not_done` is that of the next step.
-    """
+    """As `step_results.store_results`."""
     is_truncated = False
     for column in range(len(rows)):
         row = rows[column]
@@ -65,7 +43,7 @@ def store_results(
 
 @njit_nogil
 def reset_memory(rows: np.ndarray, ends: Ends, memory: np.ndarray) -> None:
-    """Reset the memory of the agents `rows` whose episode ended."""
+    """As `step_results.reset_memory`."""
     for column in range(len(rows)):
         if _is_done(ends, rows[column]):
             _reset(memory, column)
